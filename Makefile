@@ -1,0 +1,50 @@
+# The front door. Meson does the work in build*/; this file only names the usual errands.
+#
+#   make                 build/wfre and libwfre
+#   make check           build and run all tests; ends with "N passed, N failed, N skipped"
+#   make check-sanitize  the tests under ASan+UBSan, then the threaded ones under TSan
+#   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
+#   make bench           the benchmarks
+#   make install         to PREFIX (default /usr/local), honours DESTDIR
+BUILD ?= build
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+WERROR := $(if $(CI),-Dwerror=true)
+
+.PHONY: all deps check check-sanitize fuzz bench install format clean
+
+all: $(BUILD)/build.ninja
+	@meson compile -C $(BUILD) | tail -n 3
+
+# Installs what is missing of apt-packages.txt; quiet when nothing is.
+deps:
+	@tools/install-packages
+
+$(BUILD)/build.ninja: | deps
+	@meson setup $(BUILD) --prefix $(PREFIX) --buildtype debugoptimized $(WERROR) >/dev/null
+
+check: all
+	@tools/run-tests $(BUILD)
+
+check-sanitize: deps
+	@[ -d build-asan ] || meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
+	    --buildtype debugoptimized >/dev/null
+	@[ -d build-tsan ] || meson setup build-tsan -Db_sanitize=thread -Db_lundef=false \
+	    --buildtype debugoptimized >/dev/null
+	@ASAN_OPTIONS=detect_leaks=1 tools/run-tests build-asan --no-suite lint
+	@TSAN_OPTIONS=halt_on_error=1 tools/run-tests build-tsan --no-suite lint --no-suite fuzz
+
+fuzz: deps
+	@tools/run-fuzzers $(FUZZ_SECONDS)
+
+bench: all
+	@$(BUILD)/wfre bench
+
+install: all
+	@meson install -C $(BUILD) --no-rebuild
+
+format:
+	@find include src cli tests bench examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+
+clean:
+	@rm -rf build build-asan build-tsan build-fuzz

@@ -1,0 +1,103 @@
+/* What the commands share: option tables, errors, progress on the terminal, JSON output.
+ *
+ * A command is one cmd_*.c file with one `const cli_command`; main.c lists them. The table is the
+ * only description of its options: parsing, --help and the manual page all come from it. */
+#ifndef WFRE_CLI_H
+#define WFRE_CLI_H
+
+#include <stdio.h>
+
+#include "wfre.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+typedef enum cli_kind {
+    CLI_FLAG,          /* --json */
+    CLI_TEXT,          /* --out FILE */
+    CLI_OPTIONAL_TEXT, /* --explain or --explain=svg */
+    CLI_REPEATED,      /* --vary A --vary B */
+    CLI_INTEGER,       /* --seed 7, within minimum .. maximum */
+    CLI_NUMBER,        /* --holdout 0.1, within minimum .. maximum */
+    CLI_DURATION       /* --time 90, 90s, 30m, 1.5h; seconds */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* without the dashes */
+    char letter;      /* 'o' for -o, or 0 */
+    cli_kind kind;
+    const char *value; /* what --help calls it, "FILE"; NULL for flags */
+    const char *help;  /* one line; says the default */
+    double minimum;    /* of integers and numbers; both 0 means any */
+    double maximum;
+} cli_option;
+
+typedef struct cli_call cli_call;
+
+typedef struct cli_command {
+    const char *name;
+    const char *arguments; /* "G.kg [M.safetensors] ['QUERY']" */
+    const char *summary;   /* one line */
+    const char *details;   /* paragraphs and examples for --help; may be NULL */
+    const cli_option *options;
+    size_t option_count;
+    int minimum_arguments;
+    int maximum_arguments; /* -1: any number */
+    int (*run)(const cli_call *call);
+} cli_command;
+
+#define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof((table)[0])
+
+/* ---- what the user typed (checked against the table already)
+ * -------------------------------------- */
+
+int cli_argument_count(const cli_call *call);
+const char *cli_argument(const cli_call *call, int index); /* NULL beyond the last */
+bool cli_has(const cli_call *call, const char *option);
+const char *cli_text(const cli_call *call, const char *option, const char *fallback);
+long long cli_integer(const cli_call *call, const char *option, long long fallback);
+double cli_number(const cli_call *call, const char *option, double fallback);
+double cli_duration(const cli_call *call, const char *option, double fallback);
+/* The k-th value of a repeated option, NULL beyond the last. */
+const char *cli_repeated(const cli_call *call, const char *option, int k);
+
+/* ---- messages, all on standard error
+ * ----------------------------------------------------------------- */
+
+/* "wfre: message"; returns the exit code that belongs to the error. */
+int cli_fail(const wfre_error *error);
+/* The same, with the offending text and a caret under error->offset. */
+int cli_fail_at(const wfre_error *error, const char *text);
+/* A mistake in how the command was called; returns EXIT_USAGE. */
+WFRE_PRINTF(2, 3) int cli_usage(const cli_call *call, const char *format, ...);
+WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
+
+/* Standard option rows. */
+#define CLI_OPTION_JSON                                                                            \
+    {                                                                                              \
+        "json", 0, CLI_FLAG, NULL, "print JSON for machines", 0, 0                                 \
+    }
+#define CLI_OPTION_THREADS                                                                         \
+    {                                                                                              \
+        "threads", 'j', CLI_INTEGER, "N", "worker threads (default: one per CPU)", 1, 1024         \
+    }
+#define CLI_OPTION_SEED                                                                            \
+    {                                                                                              \
+        "seed", 0, CLI_INTEGER, "N", "seed of all random choices (default 1)", 0, 9e15             \
+    }
+
+/* ---- terminal
+ * ---------------------------------------------------------------------------------------- */
+
+/* Draws a bar on a terminal, else a plain line now and then; Ctrl-C makes `interrupted` true. */
+const wfre_monitor *cli_monitor(void);
+/* Ends a progress line that is still open. Called by the message functions. */
+void cli_progress_end(void);
+bool cli_is_terminal(FILE *stream);
+double cli_clock(void);
+
+/* Bytes as a JSON string literal, quotes included. */
+void cli_print_json(FILE *stream, const char *bytes, size_t length);
+/* "1,234,567" in a static ring of buffers, good for a few uses in one printf. */
+const char *cli_thousands(uint64_t number);
+
+#endif

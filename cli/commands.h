@@ -1,0 +1,10 @@
+/* The commands, in the order in which `wfre --help` lists them. A new one is a row here and there.
+ */
+#ifndef WFRE_CLI_COMMANDS_H
+#define WFRE_CLI_COMMANDS_H
+
+#include "cli.h"
+
+extern const cli_command command_info;
+
+#endif

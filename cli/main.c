@@ -1,0 +1,77 @@
+/* wfre: finds the command and hands it the rest of the line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+
+static const cli_command *const COMMANDS[] = {
+    &command_info,
+};
+enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+
+static void print_overview(FILE *stream)
+{
+    fputs("usage: wfre COMMAND [ARGUMENT...]\n\n"
+          "Answers first-order questions over an incomplete knowledge graph: the answers it\n"
+          "proves, then the answers it predicts.\n\nCommands:\n",
+          stream);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-10s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+    fputs("\n'wfre COMMAND --help' explains each.\n", stream);
+}
+
+/* The manual page, built from the same tables as --help. */
+static void print_manual(FILE *stream)
+{
+    fprintf(stream,
+            ".TH WFRE 1 \"\" \"wfre %s\" \"User Commands\"\n"
+            ".SH NAME\nwfre \\- first\\-order questions over incomplete knowledge graphs\n"
+            ".SH SYNOPSIS\n.B wfre\n.I COMMAND\n[\\fIARGUMENT\\fR...]\n.SH COMMANDS\n",
+            wfre_version());
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        options_print_manual(COMMANDS[i], stream);
+    fputs(".SH ENVIRONMENT\n.TP\n.B WFRE_ISA\nForces the kernels for one instruction set: "
+          "reference, avx2, avx512 or amx.\n"
+          ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
+          stream);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_overview(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("wfre %s\n", wfre_version());
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "--manual") == 0) {
+        print_manual(stdout);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(COMMANDS[i]->name, name) == 0)
+            return options_run(COMMANDS[i], argc - 2, argv + 2);
+    fprintf(stderr, "wfre: unknown command %s\nTry 'wfre --help'.\n", name);
+    return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    int code = run(argc, argv);
+    cli_progress_end();
+    /* A full disk behind standard output must not look like success. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "wfre: cannot write to standard output: %s\n", strerror(errno));
+        return code == EXIT_DONE ? EXIT_FAILED : code;
+    }
+    return code;
+}

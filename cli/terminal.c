@@ -1,0 +1,163 @@
+/* Messages, progress and Ctrl-C. Progress goes to standard error: a bar that redraws itself on a
+ * terminal, a plain line every few seconds elsewhere. */
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static volatile sig_atomic_t interrupt_seen;
+static bool line_open;
+
+bool cli_is_terminal(FILE *stream)
+{
+    return isatty(fileno(stream)) != 0;
+}
+
+double cli_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void cli_progress_end(void)
+{
+    if (line_open)
+        fputc('\n', stderr);
+    line_open = false;
+}
+
+int cli_fail(const wfre_error *error)
+{
+    cli_progress_end();
+    fprintf(stderr, "wfre: %s\n", error->message);
+    return error->code == WFRE_ERR_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_FAILED;
+}
+
+int cli_fail_at(const wfre_error *error, const char *text)
+{
+    int code = cli_fail(error);
+    size_t length = strlen(text);
+    if (error->offset > length || strchr(text, '\n'))
+        return code;
+    fprintf(stderr, "  %s\n  ", text);
+    for (size_t i = 0; i < error->offset; i++)
+        if (((unsigned char)text[i] & 0xC0) != 0x80) /* one column a character */
+            fputc(text[i] == '\t' ? '\t' : ' ', stderr);
+    fputs("^\n", stderr);
+    return code;
+}
+
+void cli_note(const char *format, ...)
+{
+    cli_progress_end();
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+/* ---- progress ----------------------------------------------------------------------------- */
+
+static void draw_bar(const wfre_progress *progress)
+{
+    enum { WIDTH = 24 };
+    const char *note = progress->note ? progress->note : "";
+    if (progress->total == 0) {
+        fprintf(stderr, "\r%s %s  %s\x1b[K", progress->task, cli_thousands(progress->done), note);
+    } else {
+        double share = (double)progress->done / (double)progress->total;
+        int filled = (int)(share * WIDTH);
+        filled = filled > WIDTH ? WIDTH : filled;
+        char bar[WIDTH + 1];
+        memset(bar, '.', WIDTH);
+        memset(bar, '#', (size_t)filled);
+        bar[WIDTH] = '\0';
+        fprintf(stderr, "\r%s [%s] %3.0f%%  %s\x1b[K", progress->task, bar, 100 * share, note);
+    }
+    line_open = true;
+}
+
+static void report(void *context, const wfre_progress *progress)
+{
+    (void)context;
+    static double last;
+    bool terminal = cli_is_terminal(stderr);
+    bool finished = progress->total > 0 && progress->done >= progress->total;
+    double now = cli_clock();
+    if (now - last < (terminal ? 0.1 : 5.0) && !(finished && line_open))
+        return;
+    bool first = last == 0;
+    last = now;
+    if (terminal)
+        draw_bar(progress);
+    else if (!first)
+        fprintf(stderr, "%s %s%s%s %s\n", progress->task, cli_thousands(progress->done),
+                progress->total ? " of " : "",
+                progress->total ? cli_thousands(progress->total) : "",
+                progress->note ? progress->note : "");
+}
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    if (interrupt_seen)
+        _exit(EXIT_INTERRUPTED); /* the second Ctrl-C does not wait */
+    interrupt_seen = 1;
+}
+
+static bool interrupted(void *context)
+{
+    (void)context;
+    return interrupt_seen != 0;
+}
+
+const wfre_monitor *cli_monitor(void)
+{
+    static const wfre_monitor monitor = {report, interrupted, NULL};
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_interrupt;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &monitor;
+}
+
+/* ---- printing ----------------------------------------------------------------------------- */
+
+void cli_print_json(FILE *stream, const char *bytes, size_t length)
+{
+    fputc('"', stream);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c == '"' || c == '\\')
+            fprintf(stream, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(stream, "\\u%04x", c);
+        else
+            fputc(c, stream);
+    }
+    fputc('"', stream);
+}
+
+const char *cli_thousands(uint64_t number)
+{
+    static char buffers[8][32];
+    static unsigned turn;
+    char *buffer = buffers[turn++ % 8];
+    char digits[24];
+    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    int used = 0;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            buffer[used++] = ',';
+        buffer[used++] = digits[i];
+    }
+    buffer[used] = '\0';
+    return buffer;
+}

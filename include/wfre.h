@@ -1,0 +1,19 @@
+/* wfre: first-order questions over incomplete knowledge graphs.
+ *
+ * This header is the whole public interface; each part can also be included alone.
+ * Data goes one way: graph -> query -> model -> score -> answer.
+ *
+ *   wfre/base.h    status codes, errors, thread pool, progress; every other part needs it
+ *   wfre/score.h   the WFR score and its relatives, for anyone with two histograms
+ *   wfre/graph.h   import, open and inspect graphs
+ *   wfre/query.h   parse, print, normalise, answer exactly, sample
+ */
+#ifndef WFRE_H
+#define WFRE_H
+
+#include "wfre/base.h"
+#include "wfre/graph.h"
+#include "wfre/query.h"
+#include "wfre/score.h"
+
+#endif

@@ -1,0 +1,123 @@
+/* Status codes, errors, the thread pool and progress reports: what every part of wfre shares.
+ *
+ * Conventions of the whole interface:
+ *   - A function that can fail returns wfre_status and takes an optional `wfre_error *` as its last
+ *     parameter (NULL is fine). On failure its other outputs are untouched.
+ *   - `_create`/`_open` hand out ownership, `_free`/`_close` take it back and accept NULL.
+ *   - The library never prints, exits or aborts. Running out of memory is a status.
+ *   - Handles may be read from many threads at once unless a function says otherwise.
+ */
+#ifndef WFRE_BASE_H
+#define WFRE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WFRE_API __attribute__((visibility("default")))
+#define WFRE_NODISCARD __attribute__((warn_unused_result))
+#define WFRE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define WFRE_API
+#define WFRE_NODISCARD
+#define WFRE_PRINTF(fmt, args)
+#endif
+
+/* ---- status and errors ---------------------------------------------------------------------- */
+
+typedef enum wfre_status {
+    WFRE_OK = 0,
+    WFRE_ERR_ARGUMENT,    /* the caller passed something outside the documented range */
+    WFRE_ERR_MEMORY,      /* out of memory */
+    WFRE_ERR_IO,          /* the operating system refused to read or write */
+    WFRE_ERR_FORMAT,      /* a file or text is not what it should be; `offset` says where */
+    WFRE_ERR_NOT_FOUND,   /* a name, file or id that does not exist */
+    WFRE_ERR_MISMATCH,    /* two things that do not belong together, such as a model and a graph */
+    WFRE_ERR_UNSUPPORTED, /* this CPU, or this method, cannot do what was asked */
+    WFRE_ERR_TIMEOUT,     /* the time limit ran out */
+    WFRE_ERR_INTERRUPTED, /* the caller asked to stop (see wfre_monitor) */
+    WFRE_ERR_NUMERIC      /* a computation left the finite numbers */
+} wfre_status;
+
+/* `offset` counts bytes from the start of the text or file at fault; WFRE_NO_OFFSET if unknown. */
+#define WFRE_NO_OFFSET SIZE_MAX
+
+typedef struct wfre_error {
+    wfre_status code;
+    size_t offset;
+    char message[1024]; /* one line, no newline at the end, names the place and the remedy */
+} wfre_error;
+
+/* A short constant name for a status, such as "out of memory". Never NULL. */
+WFRE_API const char *wfre_status_name(wfre_status status);
+
+/* "0.1.0" */
+WFRE_API const char *wfre_version(void);
+
+/* ---- identifiers ---------------------------------------------------------------------------- */
+
+/* Entities are 0 .. n-1. Relations come in pairs: 2r is relation r, 2r+1 its inverse. */
+typedef uint32_t wfre_entity;
+typedef uint32_t wfre_relation;
+
+#define WFRE_NONE UINT32_MAX
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+/* A fixed set of worker threads. Results never depend on how many there are. */
+typedef struct wfre_pool wfre_pool;
+
+/* threads == 0 takes one per available CPU. The calling thread counts as one of them. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_pool_create(unsigned threads, wfre_pool **pool,
+                                                     wfre_error *error);
+WFRE_API void wfre_pool_free(wfre_pool *pool);
+WFRE_API unsigned wfre_pool_threads(const wfre_pool *pool);
+
+/* ---- progress and interruption -------------------------------------------------------------- */
+
+/* What a long task tells its caller. `total` is 0 while unknown. */
+typedef struct wfre_progress {
+    const char *task; /* "importing", "sampling", ...; lives until the call returns */
+    uint64_t done;
+    uint64_t total;
+    const char *note; /* a short remark such as "loss 0.42", or NULL */
+} wfre_progress;
+
+/* Passed to long tasks; NULL means: run silently to the end. Both functions may be NULL, and are
+ * only ever called from the thread that started the task. */
+typedef struct wfre_monitor {
+    void (*report)(void *context, const wfre_progress *progress);
+    bool (*interrupted)(void *context); /* true: stop soon with WFRE_ERR_INTERRUPTED */
+    void *context;
+} wfre_monitor;
+
+/* ---- this machine --------------------------------------------------------------------------- */
+
+/* Instruction sets the kernels are written for, slowest first. */
+typedef enum wfre_isa {
+    WFRE_ISA_REFERENCE = 0, /* plain C in double precision: the definition */
+    WFRE_ISA_AVX2,          /* AVX2 and FMA */
+    WFRE_ISA_AVX512,        /* AVX-512 F, BW, DQ, VL */
+    WFRE_ISA_AMX            /* AVX-512 and AMX-BF16 */
+} wfre_isa;
+
+/* "reference", "avx2", "avx512", "amx" */
+WFRE_API const char *wfre_isa_name(wfre_isa isa);
+
+/* Whether this CPU and kernel can run `isa`. */
+WFRE_API bool wfre_isa_available(wfre_isa isa);
+
+/* The instruction set in use: the best available one, or what the environment variable WFRE_ISA
+ * names. Fails with WFRE_ERR_UNSUPPORTED if that is unknown or not available here. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_isa_select(wfre_isa *isa, wfre_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,85 @@
+/* Knowledge graphs: import from other formats, open a snapshot, look things up.
+ *
+ * A graph is a snapshot file (*.kg) mapped into memory, or the same bytes built in memory. Its
+ * three splits are nested: WFRE_VALID means the triples of train and valid together, WFRE_TEST
+ * means all. */
+#ifndef WFRE_GRAPH_H
+#define WFRE_GRAPH_H
+
+#include "wfre/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wfre_graph wfre_graph;
+
+typedef enum wfre_split { WFRE_TRAIN = 0, WFRE_VALID = 1, WFRE_TEST = 2 } wfre_split;
+enum { WFRE_SPLITS = 3 };
+
+/* A borrowed, ascending list of entities; valid as long as the graph is open. */
+typedef struct wfre_list {
+    const wfre_entity *ids;
+    size_t count;
+} wfre_list;
+
+/* Text owned by the graph, not NUL-terminated; bytes is NULL and length 0 if there is none. */
+typedef struct wfre_name {
+    const char *bytes;
+    size_t length;
+} wfre_name;
+
+/* ---- open and close ---------------------------------------------------------------------------
+ */
+
+/* Maps a snapshot. Its structure is checked in time independent of the number of triples;
+ * wfre_graph_validate reads all of it. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_open(const char *path, wfre_graph **graph,
+                                                    wfre_error *error);
+WFRE_API void wfre_graph_close(wfre_graph *graph);
+
+/* ---- sizes and names --------------------------------------------------------------------------
+ */
+
+WFRE_API uint32_t wfre_graph_entities(const wfre_graph *graph);
+/* Directed relations: twice the number of relations, since each has its inverse. */
+WFRE_API uint32_t wfre_graph_relations(const wfre_graph *graph);
+/* Triples of the split's graph, inverses not counted. */
+WFRE_API uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split);
+/* Identifies the contents; models remember the graph they were trained on by it. */
+WFRE_API uint64_t wfre_graph_fingerprint(const wfre_graph *graph);
+
+/* The unique name, the label to show (the name if there is none) and the description (or nothing).
+ */
+WFRE_API wfre_name wfre_graph_entity_name(const wfre_graph *graph, wfre_entity entity);
+WFRE_API wfre_name wfre_graph_entity_label(const wfre_graph *graph, wfre_entity entity);
+WFRE_API wfre_name wfre_graph_entity_description(const wfre_graph *graph, wfre_entity entity);
+/* Of relation / 2: an inverse has the name of its relation. */
+WFRE_API wfre_name wfre_graph_relation_name(const wfre_graph *graph, wfre_relation relation);
+WFRE_API wfre_name wfre_graph_relation_label(const wfre_graph *graph, wfre_relation relation);
+
+/* By name, else by label if exactly one entity has it. WFRE_NONE if not found. */
+WFRE_API wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char *text,
+                                            size_t length);
+/* The forward relation (an even id). */
+WFRE_API wfre_relation wfre_graph_find_relation(const wfre_graph *graph, const char *text,
+                                                size_t length);
+
+/* ---- edges ------------------------------------------------------------------------------------
+ */
+
+/* The t with (entity, relation, t); relation may be an inverse. */
+WFRE_API wfre_list wfre_graph_targets(const wfre_graph *graph, wfre_split split,
+                                      wfre_relation relation, wfre_entity entity);
+/* The entities with at least one edge of this directed relation going out. */
+WFRE_API wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split,
+                                      wfre_relation relation);
+/* Whether the triple (head, relation, tail) is in the split's graph; relation may be an inverse. */
+WFRE_API bool wfre_graph_has(const wfre_graph *graph, wfre_split split, wfre_entity head,
+                             wfre_relation relation, wfre_entity tail);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

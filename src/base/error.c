@@ -1,0 +1,102 @@
+/* Error messages and progress reports. Everything here tolerates NULL. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifndef WFRE_VERSION
+#define WFRE_VERSION "unknown"
+#endif
+
+const char *wfre_version(void)
+{
+    return WFRE_VERSION;
+}
+
+const char *wfre_status_name(wfre_status status)
+{
+    switch (status) {
+    case WFRE_OK:
+        return "ok";
+    case WFRE_ERR_ARGUMENT:
+        return "bad argument";
+    case WFRE_ERR_MEMORY:
+        return "out of memory";
+    case WFRE_ERR_IO:
+        return "input/output error";
+    case WFRE_ERR_FORMAT:
+        return "bad format";
+    case WFRE_ERR_NOT_FOUND:
+        return "not found";
+    case WFRE_ERR_MISMATCH:
+        return "mismatch";
+    case WFRE_ERR_UNSUPPORTED:
+        return "unsupported";
+    case WFRE_ERR_TIMEOUT:
+        return "time limit reached";
+    case WFRE_ERR_INTERRUPTED:
+        return "interrupted";
+    case WFRE_ERR_NUMERIC:
+        return "numeric failure";
+    }
+    return "unknown status";
+}
+
+wfre_status wfre_fail(wfre_error *error, wfre_status code, size_t offset, const char *format, ...)
+{
+    if (error) {
+        error->code = code;
+        error->offset = offset;
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(error->message, sizeof error->message, format, args);
+        va_end(args);
+    }
+    return code;
+}
+
+wfre_status wfre_fail_memory(wfre_error *error, const char *what)
+{
+    return wfre_fail(error, WFRE_ERR_MEMORY, WFRE_NO_OFFSET, "out of memory while %s", what);
+}
+
+wfre_status wfre_fail_errno(wfre_error *error, const char *path, const char *what)
+{
+    int code = errno;
+    wfre_status status = code == ENOENT ? WFRE_ERR_NOT_FOUND : WFRE_ERR_IO;
+    return wfre_fail(error, status, WFRE_NO_OFFSET, "%s: cannot %s: %s", path, what,
+                     strerror(code));
+}
+
+wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *prefix)
+{
+    if (error) {
+        char message[sizeof error->message];
+        memcpy(message, error->message, sizeof message);
+        (void)snprintf(error->message, sizeof error->message, "%s: %.900s", prefix, message);
+    }
+    return status;
+}
+
+bool wfre_interrupted(const wfre_monitor *monitor)
+{
+    return monitor && monitor->interrupted && monitor->interrupted(monitor->context);
+}
+
+wfre_status wfre_check_interrupt(const wfre_monitor *monitor, wfre_error *error)
+{
+    if (!wfre_interrupted(monitor))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET, "interrupted");
+}
+
+void wfre_report(const wfre_monitor *monitor, const char *task, uint64_t done, uint64_t total,
+                 const char *note)
+{
+    if (!monitor || !monitor->report)
+        return;
+    wfre_progress progress = {task, done, total, note};
+    monitor->report(monitor->context, &progress);
+}

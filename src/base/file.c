@@ -1,0 +1,366 @@
+/* Mapping, atomic writing and plain/gzip reading. zlib's gzread passes plain files through. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+
+/* ---- mapping ------------------------------------------------------------------------------ */
+
+wfre_status wfre_map_file(const char *path, wfre_mapping *mapping, wfre_error *error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return wfre_fail_errno(error, path, "open");
+    wfre_status status = WFRE_OK;
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        status = wfre_fail_errno(error, path, "inspect");
+        goto cleanup;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        status = wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET, "%s: not a regular file", path);
+        goto cleanup;
+    }
+    wfre_mapping result = {NULL, (size_t)info.st_size};
+    if (result.length > 0) {
+        void *bytes = mmap(NULL, result.length, PROT_READ, MAP_SHARED, fd, 0);
+        if (bytes == MAP_FAILED) {
+            status = wfre_fail_errno(error, path, "map");
+            goto cleanup;
+        }
+        result.bytes = bytes;
+    }
+    *mapping = result;
+cleanup:
+    close(fd);
+    return status;
+}
+
+void wfre_unmap(wfre_mapping *mapping)
+{
+    if (mapping->bytes)
+        munmap((void *)(uintptr_t)mapping->bytes, mapping->length);
+    *mapping = (wfre_mapping){0};
+}
+
+/* ---- atomic replacement ------------------------------------------------------------------- */
+
+wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *error)
+{
+    *writer = (wfre_writer){0};
+    wfre_status status = WFRE_OK;
+    size_t length = strlen(path);
+    static const char suffix[] = ".tmp-XXXXXX";
+    writer->path = wfre_copy_text(path, length);
+    writer->temporary = wfre_alloc(length + sizeof suffix, 1);
+    if (!writer->path || !writer->temporary) {
+        status = wfre_fail_memory(error, "opening a file to write");
+        goto cleanup;
+    }
+    if (wfre_is_folder(path)) {
+        status = wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET,
+                           "%s: cannot write: it is a folder; name a file", path);
+        goto cleanup;
+    }
+    memcpy(writer->temporary, path, length);
+    memcpy(writer->temporary + length, suffix, sizeof suffix);
+    int fd = mkstemp(writer->temporary);
+    if (fd < 0) {
+        status = wfre_fail_errno(error, path, "write");
+        goto cleanup;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    (void)fchmod(fd, 0666 & ~mask);
+    writer->stream = fdopen(fd, "wb");
+    if (!writer->stream) {
+        status = wfre_fail_errno(error, path, "write");
+        close(fd);
+        unlink(writer->temporary);
+        goto cleanup;
+    }
+    return WFRE_OK;
+cleanup:
+    wfre_free(writer->path);
+    wfre_free(writer->temporary);
+    *writer = (wfre_writer){0};
+    return status;
+}
+
+wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t length,
+                            wfre_error *error)
+{
+    if (length && fwrite(bytes, 1, length, writer->stream) != length)
+        return wfre_fail_errno(error, writer->path, "write");
+    writer->written += length;
+    return WFRE_OK;
+}
+
+wfre_status wfre_writer_align(wfre_writer *writer, size_t alignment, wfre_error *error)
+{
+    static const unsigned char zeros[4096];
+    size_t missing = (size_t)((alignment - writer->written % alignment) % alignment);
+    while (missing > 0) {
+        size_t step = missing < sizeof zeros ? missing : sizeof zeros;
+        wfre_status status = wfre_writer_put(writer, zeros, step, error);
+        if (status != WFRE_OK)
+            return status;
+        missing -= step;
+    }
+    return WFRE_OK;
+}
+
+/* Makes a rename in the file's folder durable; a file system that cannot is not an error. */
+static void sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? wfre_copy_text(path, (size_t)(slash - path) + 1) : NULL;
+    int fd = open(folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)fsync(fd);
+        close(fd);
+    }
+    wfre_free(folder);
+}
+
+wfre_status wfre_writer_commit(wfre_writer *writer, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    if (fflush(writer->stream) != 0 || fsync(fileno(writer->stream)) != 0)
+        status = wfre_fail_errno(error, writer->path, "write");
+    if (fclose(writer->stream) != 0 && status == WFRE_OK)
+        status = wfre_fail_errno(error, writer->path, "write");
+    writer->stream = NULL;
+    if (status == WFRE_OK && rename(writer->temporary, writer->path) != 0)
+        status = wfre_fail_errno(error, writer->path, "replace");
+    if (status == WFRE_OK) {
+        sync_folder(writer->path);
+        writer->temporary[0] = '\0';
+    }
+    wfre_writer_discard(writer);
+    return status;
+}
+
+void wfre_writer_discard(wfre_writer *writer)
+{
+    if (writer->stream)
+        fclose(writer->stream);
+    if (writer->temporary && writer->temporary[0])
+        unlink(writer->temporary);
+    wfre_free(writer->temporary);
+    wfre_free(writer->path);
+    *writer = (wfre_writer){0};
+}
+
+wfre_status wfre_write_file(const char *path, const void *bytes, size_t length, wfre_error *error)
+{
+    wfre_writer writer = {0};
+    wfre_status status;
+    TRY(wfre_writer_open(&writer, path, error));
+    TRY(wfre_writer_put(&writer, bytes, length, error));
+    TRY(wfre_writer_commit(&writer, error));
+cleanup:
+    wfre_writer_discard(&writer);
+    return status;
+}
+
+/* ---- byte and line input ------------------------------------------------------------------ */
+
+enum { READ_AHEAD = 1 << 18 };
+
+struct wfre_reader {
+    gzFile file;
+    char *name;
+    char *buffer; /* the unread bytes are buffer[start .. end) */
+    size_t capacity;
+    size_t start;
+    size_t end;
+    bool at_end;
+    uint64_t line;
+};
+
+wfre_status wfre_reader_open(const char *path, wfre_reader **result, wfre_error *error)
+{
+    bool standard = strcmp(path, "-") == 0;
+    const char *name = standard ? "standard input" : path;
+    if (!standard && wfre_is_folder(path))
+        return wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET, "%s: is a folder, not a file", path);
+    wfre_reader *reader = wfre_alloc_zero(1, sizeof *reader);
+    if (!reader || !(reader->name = wfre_copy_text(name, strlen(name)))) {
+        wfre_reader_close(reader);
+        return wfre_fail_memory(error, "opening a file");
+    }
+    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        wfre_status status = wfre_fail_errno(error, name, "open");
+        wfre_reader_close(reader);
+        return status;
+    }
+    reader->file = gzdopen(fd, "rb");
+    if (!reader->file) {
+        close(fd);
+        wfre_reader_close(reader);
+        return wfre_fail_memory(error, "opening a file");
+    }
+    (void)gzbuffer(reader->file, READ_AHEAD);
+    *result = reader;
+    return WFRE_OK;
+}
+
+void wfre_reader_close(wfre_reader *reader)
+{
+    if (!reader)
+        return;
+    if (reader->file)
+        (void)gzclose_r(reader->file);
+    wfre_free(reader->buffer);
+    wfre_free(reader->name);
+    wfre_free(reader);
+}
+
+const char *wfre_reader_name(const wfre_reader *reader)
+{
+    return reader->name;
+}
+
+uint64_t wfre_reader_line_number(const wfre_reader *reader)
+{
+    return reader->line;
+}
+
+wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, size_t capacity, size_t *length,
+                             wfre_error *error)
+{
+    unsigned ask = capacity > (1u << 30) ? (1u << 30) : (unsigned)capacity;
+    errno = 0;
+    int got = gzread(reader->file, bytes, ask);
+    int code = Z_OK;
+    const char *why = gzerror(reader->file, &code);
+    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
+        if (code == Z_ERRNO)
+            return wfre_fail_errno(error, reader->name, "read");
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: damaged gzip data (%s); fetch the file again", reader->name,
+                         code == Z_BUF_ERROR ? "it ends too early" : why);
+    }
+    *length = (size_t)got;
+    return WFRE_OK;
+}
+
+/* Reads more behind the unread bytes, moving them to the front first. */
+static wfre_status refill(wfre_reader *reader, wfre_error *error)
+{
+    if (reader->start > 0) {
+        memmove(reader->buffer, reader->buffer + reader->start, reader->end - reader->start);
+        reader->end -= reader->start;
+        reader->start = 0;
+    }
+    if (!wfre_reserve((void **)&reader->buffer, &reader->capacity, reader->end + READ_AHEAD, 1))
+        return wfre_fail_memory(error, "reading lines");
+    size_t got = 0;
+    wfre_status status = wfre_reader_read(reader, reader->buffer + reader->end,
+                                          reader->capacity - reader->end, &got, error);
+    reader->end += got;
+    reader->at_end = got == 0;
+    return status;
+}
+
+wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *length,
+                             wfre_error *error)
+{
+    size_t searched = 0;
+    for (;;) {
+        size_t unread = reader->end - reader->start;
+        const char *begin = reader->buffer ? reader->buffer + reader->start : NULL;
+        const char *newline =
+            unread > searched ? memchr(begin + searched, '\n', unread - searched) : NULL;
+        size_t size = newline ? (size_t)(newline - begin) : unread;
+        if (size > WFRE_LINE_LIMIT)
+            return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                             "%s:%llu: line longer than %d bytes; is this a text file?",
+                             reader->name, (unsigned long long)reader->line + 1, WFRE_LINE_LIMIT);
+        if (newline || (reader->at_end && unread > 0)) {
+            reader->start += size + (newline ? 1 : 0);
+            reader->line++;
+            *line = begin;
+            *length = size > 0 && begin[size - 1] == '\r' ? size - 1 : size;
+            return WFRE_OK;
+        }
+        if (reader->at_end) {
+            *line = NULL;
+            *length = 0;
+            return WFRE_OK;
+        }
+        searched = unread;
+        wfre_status status = refill(reader, error);
+        if (status != WFRE_OK)
+            return status;
+    }
+}
+
+wfre_status wfre_read_all(const char *path, size_t limit, char **bytes, size_t *length,
+                          wfre_error *error)
+{
+    wfre_reader *reader = NULL;
+    char *data = NULL;
+    size_t used = 0, capacity = 0, got = 0;
+    wfre_status status;
+    TRY(wfre_reader_open(path, &reader, error));
+    do {
+        if (!wfre_reserve((void **)&data, &capacity, used + READ_AHEAD + 1, 1)) {
+            status = wfre_fail_memory(error, "reading a file");
+            goto cleanup;
+        }
+        TRY(wfre_reader_read(reader, data + used, capacity - used - 1, &got, error));
+        used += got;
+        if (used > limit) {
+            status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                               "%s: larger than the %zu bytes allowed here",
+                               wfre_reader_name(reader), limit);
+            goto cleanup;
+        }
+    } while (got > 0);
+    data[used] = '\0';
+    *bytes = data;
+    *length = used;
+    data = NULL;
+cleanup:
+    wfre_free(data);
+    wfre_reader_close(reader);
+    return status;
+}
+
+/* ---- paths -------------------------------------------------------------------------------- */
+
+bool wfre_is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool wfre_file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+char *wfre_path_join(const char *folder, const char *name)
+{
+    size_t a = strlen(folder), b = strlen(name);
+    bool slash = a > 0 && folder[a - 1] != '/';
+    char *path = wfre_alloc(a + b + 2, 1);
+    if (path) {
+        memcpy(path, folder, a);
+        if (slash)
+            path[a++] = '/';
+        memcpy(path + a, name, b + 1);
+    }
+    return path;
+}

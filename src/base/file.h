@@ -1,0 +1,88 @@
+/* Files: map one for reading, replace one atomically, read lines of plain or gzip text.
+ *
+ * A half-written file is never taken for a whole one: a writer works on a temporary beside its
+ * target, and only wfre_writer_commit (flush, fsync, rename, fsync of the folder) makes it visible.
+ */
+#ifndef WFRE_SRC_BASE_FILE_H
+#define WFRE_SRC_BASE_FILE_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+/* ---- mapping ----------------------------------------------------------------------------------
+ */
+
+typedef struct wfre_mapping {
+    const unsigned char *bytes; /* NULL for an empty file */
+    size_t length;
+} wfre_mapping;
+
+/* Maps a whole regular file read-only; no page is read before it is touched. */
+WFRE_NODISCARD wfre_status wfre_map_file(const char *path, wfre_mapping *mapping,
+                                         wfre_error *error);
+void wfre_unmap(wfre_mapping *mapping);
+
+/* ---- atomic replacement -------------------------------------------------------------------------
+ */
+
+typedef struct wfre_writer {
+    FILE *stream;
+    char *path;
+    char *temporary;
+    uint64_t written;
+} wfre_writer;
+
+/* Zero-initialise, open, write, then commit or discard. wfre_writer_discard after a commit, or on a
+ * zeroed writer, does nothing, so `cleanup:` may always call it. */
+WFRE_NODISCARD wfre_status wfre_writer_open(wfre_writer *writer, const char *path,
+                                            wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t length,
+                                           wfre_error *error);
+/* Zero bytes until `written` is a multiple of alignment. */
+WFRE_NODISCARD wfre_status wfre_writer_align(wfre_writer *writer, size_t alignment,
+                                             wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_writer_commit(wfre_writer *writer, wfre_error *error);
+void wfre_writer_discard(wfre_writer *writer);
+
+/* Writes bytes as the whole file, atomically. */
+WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes, size_t length,
+                                           wfre_error *error);
+
+/* ---- byte and line input ------------------------------------------------------------------------
+ */
+
+/* Reads plain or gzip data (told apart by its first bytes); the path "-" is standard input. */
+typedef struct wfre_reader wfre_reader;
+
+WFRE_NODISCARD wfre_status wfre_reader_open(const char *path, wfre_reader **reader,
+                                            wfre_error *error);
+void wfre_reader_close(wfre_reader *reader);
+/* The name for messages: the path, or "standard input". */
+const char *wfre_reader_name(const wfre_reader *reader);
+
+/* Up to `capacity` bytes; *length 0 means the end. */
+WFRE_NODISCARD wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, size_t capacity,
+                                            size_t *length, wfre_error *error);
+
+/* The next line without its end (LF or CRLF), valid until the next call; *line is NULL at the end.
+ * Lines count from 1. A line over WFRE_LINE_LIMIT bytes is an error. Do not mix with _read. */
+enum { WFRE_LINE_LIMIT = 1 << 20 };
+WFRE_NODISCARD wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *length,
+                                            wfre_error *error);
+/* The number of the line last returned. */
+uint64_t wfre_reader_line_number(const wfre_reader *reader);
+
+/* The whole contents, NUL-terminated; release with wfre_free. Fails beyond `limit` bytes. */
+WFRE_NODISCARD wfre_status wfre_read_all(const char *path, size_t limit, char **bytes,
+                                         size_t *length, wfre_error *error);
+
+/* ---- paths
+ * ---------------------------------------------------------------------------------------- */
+
+bool wfre_is_folder(const char *path);
+bool wfre_file_exists(const char *path);
+/* "folder/name" as new memory (wfre_free), NULL when out of memory. */
+char *wfre_path_join(const char *folder, const char *name);
+
+#endif

@@ -1,0 +1,168 @@
+/* The allocator front (with injected failures for tests), the arena and growing arrays. */
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic uint64_t allocations;
+static _Atomic uint64_t fail_at;
+
+/* Counts one allocation; true if this one is to fail. */
+static bool injected_failure(void)
+{
+    if (atomic_load_explicit(&fail_at, memory_order_relaxed) == 0)
+        return false;
+    uint64_t index = atomic_fetch_add(&allocations, 1) + 1;
+    return index == atomic_load(&fail_at);
+}
+
+void wfre_alloc_fail_at(uint64_t k)
+{
+    atomic_store(&allocations, 0);
+    atomic_store(&fail_at, k);
+}
+
+uint64_t wfre_alloc_count(void)
+{
+    return atomic_load(&allocations);
+}
+
+/* Bytes for count elements, at least 1; SIZE_MAX when the product overflows. */
+static size_t checked_bytes(size_t count, size_t size)
+{
+    if (size != 0 && count > (SIZE_MAX / 2) / size)
+        return SIZE_MAX;
+    size_t bytes = count * size;
+    return bytes ? bytes : 1;
+}
+
+void *wfre_alloc(size_t count, size_t size)
+{
+    size_t bytes = checked_bytes(count, size);
+    return bytes == SIZE_MAX || injected_failure() ? NULL : malloc(bytes);
+}
+
+void *wfre_alloc_zero(size_t count, size_t size)
+{
+    size_t bytes = checked_bytes(count, size);
+    return bytes == SIZE_MAX || injected_failure() ? NULL : calloc(1, bytes);
+}
+
+void *wfre_resize(void *block, size_t count, size_t size)
+{
+    size_t bytes = checked_bytes(count, size);
+    return bytes == SIZE_MAX || injected_failure() ? NULL : realloc(block, bytes);
+}
+
+void wfre_free(void *block)
+{
+    free(block);
+}
+
+void *wfre_alloc_tensor(size_t count, size_t size)
+{
+    size_t bytes = checked_bytes(count, size);
+    if (bytes == SIZE_MAX || injected_failure())
+        return NULL;
+    void *block = NULL;
+    if (posix_memalign(&block, 64, (bytes + 63) & ~(size_t)63) != 0)
+        return NULL;
+    memset(block, 0, (bytes + 63) & ~(size_t)63);
+    return block;
+}
+
+char *wfre_copy_text(const char *text, size_t length)
+{
+    char *copy = wfre_alloc(length + 1, 1);
+    if (copy) {
+        if (length)
+            memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+bool wfre_reserve(void **data, size_t *capacity, size_t need, size_t size)
+{
+    if (need <= *capacity)
+        return true;
+    size_t grown = *capacity + *capacity / 2 + 8;
+    if (grown < need)
+        grown = need;
+    void *block = wfre_resize(*data, grown, size);
+    if (!block)
+        return false;
+    *data = block;
+    *capacity = grown;
+    return true;
+}
+
+/* ---- arena -------------------------------------------------------------------------------- */
+
+struct wfre_arena_chunk {
+    struct wfre_arena_chunk *next;
+    size_t capacity;
+    _Alignas(16) unsigned char bytes[];
+};
+
+enum { FIRST_CHUNK = 4096 };
+
+void *wfre_arena_alloc(wfre_arena *arena, size_t count, size_t size)
+{
+    size_t bytes = checked_bytes(count, size);
+    if (bytes == SIZE_MAX)
+        return NULL;
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (!arena->chunks || arena->chunks->capacity - arena->used < bytes) {
+        size_t capacity = arena->chunks ? arena->chunks->capacity * 2 : FIRST_CHUNK;
+        if (capacity < bytes)
+            capacity = bytes;
+        struct wfre_arena_chunk *chunk = wfre_alloc(1, sizeof *chunk + capacity);
+        if (!chunk)
+            return NULL;
+        chunk->next = arena->chunks;
+        chunk->capacity = capacity;
+        arena->chunks = chunk;
+        arena->used = 0;
+    }
+    void *piece = arena->chunks->bytes + arena->used;
+    arena->used += bytes;
+    return piece;
+}
+
+char *wfre_arena_text(wfre_arena *arena, const char *text, size_t length)
+{
+    char *copy = wfre_arena_alloc(arena, length + 1, 1);
+    if (copy) {
+        if (length)
+            memcpy(copy, text, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+static void free_chunks(struct wfre_arena_chunk *chunk)
+{
+    while (chunk) {
+        struct wfre_arena_chunk *next = chunk->next;
+        wfre_free(chunk);
+        chunk = next;
+    }
+}
+
+void wfre_arena_reset(wfre_arena *arena)
+{
+    /* Chunks double in size, so the newest one is the largest. */
+    if (arena->chunks) {
+        free_chunks(arena->chunks->next);
+        arena->chunks->next = NULL;
+    }
+    arena->used = 0;
+}
+
+void wfre_arena_free(wfre_arena *arena)
+{
+    free_chunks(arena->chunks);
+    *arena = (wfre_arena){0};
+}

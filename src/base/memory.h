@@ -1,0 +1,48 @@
+/* Memory: every allocation of the library goes through here, so that tests can make the k-th one
+ * fail. Also the arena (many small things with one lifetime) and growing arrays. */
+#ifndef WFRE_SRC_BASE_MEMORY_H
+#define WFRE_SRC_BASE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Like malloc/calloc/realloc, but count * size is checked for overflow. NULL on failure. */
+void *wfre_alloc(size_t count, size_t size);
+void *wfre_alloc_zero(size_t count, size_t size);
+void *wfre_resize(void *block, size_t count, size_t size);
+void wfre_free(void *block);
+
+/* 64-byte aligned and zeroed, for tensors; release with wfre_free. */
+void *wfre_alloc_tensor(size_t count, size_t size);
+
+/* A copy of text[0 .. length) with a NUL behind it. */
+char *wfre_copy_text(const char *text, size_t length);
+
+/* Makes room for `need` elements of `size` bytes behind *data, growing by half or more at a time.
+ * Returns false when out of memory, leaving *data as it was. */
+bool wfre_reserve(void **data, size_t *capacity, size_t need, size_t size);
+
+/* ---- tests only: fail the k-th allocation from now on (k = 1, 2, ...), 0 for none --------------
+ */
+void wfre_alloc_fail_at(uint64_t k);
+/* How many allocations were made since the last wfre_alloc_fail_at. */
+uint64_t wfre_alloc_count(void);
+
+/* ---- arena ------------------------------------------------------------------------------------
+ */
+
+/* Memory with one lifetime: taken in pieces, given back all at once. Zero-initialise to create. */
+typedef struct wfre_arena {
+    struct wfre_arena_chunk *chunks;
+    size_t used; /* in the newest chunk */
+} wfre_arena;
+
+/* 16-byte aligned, not zeroed. NULL when out of memory. */
+void *wfre_arena_alloc(wfre_arena *arena, size_t count, size_t size);
+char *wfre_arena_text(wfre_arena *arena, const char *text, size_t length);
+/* Forgets the contents but keeps the largest chunk for reuse. */
+void wfre_arena_reset(wfre_arena *arena);
+void wfre_arena_free(wfre_arena *arena);
+
+#endif

@@ -1,0 +1,141 @@
+/* A pthread pool: workers sleep between jobs, and take chunk numbers from one atomic counter.
+ *
+ * Invariant: a job's fields change only under the lock while no worker is active. `generation`
+ * tells a waking worker that there is a new job; `active` counts the workers still inside it. */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+typedef struct worker {
+    wfre_pool *pool;
+    pthread_t thread;
+    unsigned index;
+} worker;
+
+struct wfre_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_cond_t done;
+    unsigned threads;
+    unsigned started; /* workers whose thread exists */
+    unsigned active;
+    uint64_t generation;
+    bool stopping;
+    wfre_pool_task task;
+    void *context;
+    size_t chunks;
+    _Atomic size_t next_chunk;
+    worker workers[];
+};
+
+static void work_off(wfre_pool *pool, unsigned worker_index)
+{
+    for (;;) {
+        size_t chunk = atomic_fetch_add(&pool->next_chunk, 1);
+        if (chunk >= pool->chunks)
+            return;
+        pool->task(pool->context, chunk, worker_index);
+    }
+}
+
+static void *worker_main(void *argument)
+{
+    worker *self = argument;
+    wfre_pool *pool = self->pool;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->stopping && pool->generation == seen)
+            pthread_cond_wait(&pool->wake, &pool->lock);
+        if (pool->stopping)
+            break;
+        seen = pool->generation;
+        pthread_mutex_unlock(&pool->lock);
+        work_off(pool, self->index);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->active == 0)
+            pthread_cond_signal(&pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+wfre_status wfre_pool_create(unsigned threads, wfre_pool **result, wfre_error *error)
+{
+    if (threads == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        threads = online > 0 ? (unsigned)online : 1;
+    }
+    if (threads > 1024)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%u threads: at most 1024",
+                         threads);
+    wfre_pool *pool = wfre_alloc_zero(1, sizeof *pool + threads * sizeof pool->workers[0]);
+    if (!pool)
+        return wfre_fail_memory(error, "starting threads");
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->threads = threads;
+    for (unsigned i = 1; i < threads; i++) { /* worker 0 is the calling thread */
+        worker *w = &pool->workers[i];
+        w->pool = pool;
+        w->index = i;
+        if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
+            wfre_pool_free(pool);
+            return wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET, "cannot start %u threads",
+                             threads);
+        }
+        pool->started = i;
+    }
+    *result = pool;
+    return WFRE_OK;
+}
+
+void wfre_pool_free(wfre_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->stopping = true;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 1; i <= pool->started; i++)
+        pthread_join(pool->workers[i].thread, NULL);
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->wake);
+    pthread_mutex_destroy(&pool->lock);
+    wfre_free(pool);
+}
+
+unsigned wfre_pool_threads(const wfre_pool *pool)
+{
+    return pool ? pool->threads : 1;
+}
+
+void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context)
+{
+    if (!pool || pool->threads == 1 || chunks <= 1) {
+        for (size_t chunk = 0; chunk < chunks; chunk++)
+            task(context, chunk, 0);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->task = task;
+    pool->context = context;
+    pool->chunks = chunks;
+    atomic_store(&pool->next_chunk, 0);
+    pool->active = pool->threads - 1;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+    work_off(pool, 0);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->active > 0)
+        pthread_cond_wait(&pool->done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}

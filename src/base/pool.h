@@ -1,0 +1,18 @@
+/* The thread pool from the inside: run a function over fixed chunks of work.
+ *
+ * Chunks are cut by the caller without looking at the number of threads, and results that are
+ * summed are kept per chunk and added in chunk order: so the bits do not depend on the threads. */
+#ifndef WFRE_SRC_BASE_POOL_H
+#define WFRE_SRC_BASE_POOL_H
+
+#include "wfre/base.h"
+
+/* Called once for each chunk 0 .. chunks-1; `worker` < wfre_pool_threads(pool) names the scratch
+ * memory it may use. Must not call wfre_pool_run on the same pool. */
+typedef void (*wfre_pool_task)(void *context, size_t chunk, unsigned worker);
+
+/* Returns when all chunks are done. pool == NULL runs them in order on the calling thread. One
+ * thread at a time may call this on a pool. */
+void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context);
+
+#endif

@@ -1,0 +1,145 @@
+/* Text building. A failed allocation is remembered instead of reported at every call. */
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static bool make_room(wfre_text *text, size_t extra)
+{
+    if (text->failed || extra > SIZE_MAX / 4 ||
+        !wfre_reserve((void **)&text->data, &text->capacity, text->length + extra + 1, 1))
+        text->failed = true;
+    return !text->failed;
+}
+
+void wfre_text_append(wfre_text *text, const char *bytes, size_t length)
+{
+    if (!make_room(text, length))
+        return;
+    if (length)
+        memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void wfre_text_add(wfre_text *text, const char *string)
+{
+    wfre_text_append(text, string, strlen(string));
+}
+
+void wfre_text_char(wfre_text *text, char c)
+{
+    wfre_text_append(text, &c, 1);
+}
+
+void wfre_text_format(wfre_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0 || !make_room(text, (size_t)length)) {
+        text->failed = true;
+        return;
+    }
+    va_start(args, format);
+    (void)vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+    va_end(args);
+    text->length += (size_t)length;
+}
+
+size_t wfre_utf8_sequence(const char *bytes, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)bytes;
+    if (length == 0)
+        return 0;
+    if (s[0] < 0x80)
+        return 1;
+    size_t need = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (s[0] < 0xC2 || s[0] > 0xF4 || length < need)
+        return 0;
+    for (size_t i = 1; i < need; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xED && s[1] >= 0xA0;
+    bool beyond = s[0] == 0xF4 && s[1] >= 0x90;
+    return overlong || surrogate || beyond ? 0 : need;
+}
+
+bool wfre_utf8_valid(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length;) {
+        size_t step = wfre_utf8_sequence(bytes + i, length - i);
+        if (step == 0)
+            return false;
+        i += step;
+    }
+    return true;
+}
+
+void wfre_text_json(wfre_text *text, const char *bytes, size_t length)
+{
+    wfre_text_char(text, '"');
+    for (size_t i = 0; i < length;) {
+        unsigned char c = (unsigned char)bytes[i];
+        size_t step = wfre_utf8_sequence(bytes + i, length - i);
+        if (step == 0)
+            wfre_text_add(text, "\xEF\xBF\xBD");
+        else if (c == '"' || c == '\\')
+            wfre_text_format(text, "\\%c", c);
+        else if (c == '\n')
+            wfre_text_add(text, "\\n");
+        else if (c == '\t')
+            wfre_text_add(text, "\\t");
+        else if (c < 0x20)
+            wfre_text_format(text, "\\u%04x", c);
+        else
+            wfre_text_append(text, bytes + i, step);
+        i += step ? step : 1;
+    }
+    wfre_text_char(text, '"');
+}
+
+void wfre_text_markup(wfre_text *text, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        switch (bytes[i]) {
+        case '&':
+            wfre_text_add(text, "&amp;");
+            break;
+        case '<':
+            wfre_text_add(text, "&lt;");
+            break;
+        case '>':
+            wfre_text_add(text, "&gt;");
+            break;
+        case '"':
+            wfre_text_add(text, "&quot;");
+            break;
+        default:
+            wfre_text_char(text, bytes[i]);
+        }
+    }
+}
+
+void wfre_text_clear(wfre_text *text)
+{
+    text->length = 0;
+    if (text->data)
+        text->data[0] = '\0';
+}
+
+void wfre_text_free(wfre_text *text)
+{
+    wfre_free(text->data);
+    *text = (wfre_text){0};
+}
+
+wfre_status wfre_text_status(const wfre_text *text, const char *what, wfre_error *error)
+{
+    return text->failed ? wfre_fail_memory(error, what) : WFRE_OK;
+}

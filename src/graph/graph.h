@@ -1,0 +1,66 @@
+/* Graphs from the inside: how edges are laid out, and how a graph is built in memory.
+ *
+ * Edges of one split, both directions, in two indexes over the same groups. A group is a pair
+ * (directed relation, entity) that has at least one edge:
+ *
+ *   relation r  ->  groups relation_groups[r] .. relation_groups[r+1), by ascending entity
+ *   group g     ->  group_entity[g], and its targets targets[group_begin[g] .. group_begin[g+1])
+ *   entity e    ->  entity_edges[entity_begin[e] .. entity_begin[e+1]) = {relation, group}
+ */
+#ifndef WFRE_SRC_GRAPH_GRAPH_H
+#define WFRE_SRC_GRAPH_GRAPH_H
+
+#include "base/error.h"
+#include "wfre/graph.h"
+
+/* One outgoing directed relation of an entity, and the group that holds its targets. */
+typedef struct wfre_edge_group {
+    wfre_relation relation;
+    uint32_t group;
+} wfre_edge_group;
+
+/* The edges of one split; all arrays belong to the snapshot. */
+typedef struct wfre_adjacency {
+    const uint32_t *relation_groups;     /* relations + 1 */
+    const wfre_entity *group_entity;     /* groups */
+    const uint32_t *group_begin;         /* groups + 1 */
+    const wfre_entity *targets;          /* 2 * triples */
+    const uint64_t *entity_begin;        /* entities + 1 */
+    const wfre_edge_group *entity_edges; /* groups; ascending relation within an entity */
+} wfre_adjacency;
+
+const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split);
+
+static inline wfre_list wfre_group_targets(const wfre_adjacency *edges, uint32_t group)
+{
+    uint32_t begin = edges->group_begin[group];
+    return (wfre_list){edges->targets + begin, edges->group_begin[group + 1] - begin};
+}
+
+/* ---- building -----------------------------------------------------------------------------------
+ */
+
+/* Collects names and triples, then makes a snapshot. Duplicate triples are kept once, in the
+ * earliest split that has them. */
+typedef struct wfre_graph_builder wfre_graph_builder;
+
+WFRE_NODISCARD wfre_status wfre_graph_builder_create(wfre_graph_builder **builder,
+                                                     wfre_error *error);
+void wfre_graph_builder_free(wfre_graph_builder *builder);
+/* The id of a name, new or known. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_entity(wfre_graph_builder *builder, const char *name,
+                                                     size_t length, wfre_entity *entity,
+                                                     wfre_error *error);
+/* The forward (even) id of a relation name. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_relation(wfre_graph_builder *builder,
+                                                       const char *name, size_t length,
+                                                       wfre_relation *relation, wfre_error *error);
+/* relation is a forward id; split says in which part the triple stands. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_triple(wfre_graph_builder *builder, wfre_split split,
+                                                     wfre_entity head, wfre_relation relation,
+                                                     wfre_entity tail, wfre_error *error);
+/* The graph in memory, for tests and tools; the builder is spent but still to be freed. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_finish(wfre_graph_builder *builder,
+                                                     wfre_graph **graph, wfre_error *error);
+
+#endif

@@ -1,0 +1,33 @@
+#!/bin/bash
+# Runs tests/cli/NAME.sh in an empty folder and compares what it prints (standard output and error)
+# with NAME.out. `update NAME` writes NAME.out anew; read the difference before committing it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+update=no
+[ "${1:-}" = update ] && { update=yes; shift; }
+name=$1
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+export LC_ALL=C.UTF-8 HERE=$here PATH="$(dirname "$WFRE"):$PATH"
+
+# show COMMAND...: prints the command line, its output and its exit code.
+show() {
+    echo "\$ $*"
+    "$@"
+    local code=$?
+    [ $code -eq 0 ] || echo "[exit $code]"
+}
+export -f show
+
+(cd "$folder" && bash "$here/$name.sh") >"$folder.out" 2>&1 </dev/null
+code=$?
+[ $code -eq 77 ] && { cat "$folder.out"; rm -f "$folder.out"; exit 77; }
+[ $code -eq 0 ] || echo "[script exit $code]" >>"$folder.out"
+if [ $update = yes ]; then
+    mv "$folder.out" "$here/$name.out"
+    exit 0
+fi
+diff -u "$here/$name.out" "$folder.out"
+code=$?
+rm -f "$folder.out"
+exit $code

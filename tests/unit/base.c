@@ -1,0 +1,205 @@
+/* src/base: errors, memory, text, hashing, random numbers, the pool, files. */
+#include "check.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "base/text.h"
+
+static void test_errors(void **state)
+{
+    (void)state;
+    wfre_error error;
+    assert_int_equal(wfre_fail(&error, WFRE_ERR_FORMAT, 7, "bad %s", "thing"), WFRE_ERR_FORMAT);
+    assert_int_equal(error.code, WFRE_ERR_FORMAT);
+    assert_int_equal(error.offset, 7);
+    assert_string_equal(error.message, "bad thing");
+    assert_int_equal(wfre_fail_within(&error, error.code, "a.tsv"), WFRE_ERR_FORMAT);
+    assert_string_equal(error.message, "a.tsv: bad thing");
+    assert_int_equal(wfre_fail(NULL, WFRE_ERR_IO, 0, "ignored"), WFRE_ERR_IO);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    assert_null(wfre_alloc(SIZE_MAX / 2, 4));
+    float *tensor = wfre_alloc_tensor(3, sizeof *tensor);
+    assert_non_null(tensor);
+    assert_int_equal((uintptr_t)tensor % 64, 0);
+    assert_true(tensor[0] == 0.0f);
+    wfre_free(tensor);
+
+    wfre_alloc_fail_at(2);
+    void *first = wfre_alloc(1, 1);
+    assert_non_null(first);
+    assert_null(wfre_alloc(1, 1));
+    wfre_alloc_fail_at(0);
+    wfre_free(first);
+
+    wfre_arena arena = {0};
+    for (int round = 0; round < 2; round++) {
+        char *small = wfre_arena_text(&arena, "abc", 3);
+        char *large = wfre_arena_alloc(&arena, 100000, 1);
+        assert_string_equal(small, "abc");
+        memset(large, 1, 100000);
+        assert_int_equal((uintptr_t)large % 16, 0);
+        wfre_arena_reset(&arena);
+    }
+    wfre_arena_free(&arena);
+    wfre_arena_free(&arena);
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    wfre_text text = {0};
+    wfre_text_format(&text, "%d-%s", 42, "x");
+    wfre_text_json(&text, "a\"\n\xC3\xA4\xFF", 6);
+    assert_string_equal(text.data, "42-x\"a\\\"\\n\xC3\xA4\xEF\xBF\xBD\"");
+    wfre_text_clear(&text);
+    wfre_text_markup(&text, "<a&b>", 5);
+    assert_string_equal(text.data, "&lt;a&amp;b&gt;");
+    wfre_text_free(&text);
+    assert_true(wfre_utf8_valid("\xF0\x9F\x98\x80", 4));
+    assert_false(wfre_utf8_valid("\xED\xA0\x80", 3)); /* a surrogate */
+    assert_false(wfre_utf8_valid("\xC0\x80", 2));     /* overlong */
+}
+
+static void test_strings(void **state)
+{
+    (void)state;
+    wfre_strings strings = {0};
+    char name[32];
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 5000; i++) {
+            int length = snprintf(name, sizeof name, "name %u", i);
+            uint32_t index;
+            assert_ok(wfre_strings_intern(&strings, name, (size_t)length, &index, error));
+            assert_int_equal(index, i);
+        }
+    assert_int_equal(wfre_strings_find(&strings, "name 17", 7), 17);
+    assert_int_equal(wfre_strings_find(&strings, "name", 4), WFRE_NONE);
+    size_t length;
+    assert_memory_equal(wfre_strings_get(&strings, 4999, &length), "name 4999", 9);
+    assert_int_equal(length, 9);
+    wfre_strings_free(&strings);
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    wfre_rng a = wfre_rng_keyed(1, 2, 3), b = wfre_rng_keyed(1, 2, 3), c = wfre_rng_keyed(1, 2, 4);
+    assert_true(wfre_rng_next(&a) == wfre_rng_next(&b));
+    assert_true(wfre_rng_next(&a) != wfre_rng_next(&c));
+    uint32_t seen[7] = {0};
+    double sum = 0, squares = 0;
+    for (int i = 0; i < 70000; i++) {
+        seen[wfre_rng_below(&a, 7)]++;
+        double normal = wfre_rng_normal(&a);
+        sum += normal;
+        squares += normal * normal;
+        float uniform = wfre_rng_float(&a);
+        assert_true(uniform >= 0 && uniform < 1);
+    }
+    for (int i = 0; i < 7; i++)
+        assert_in_range(seen[i], 9500, 10500);
+    assert_true(sum / 70000 > -0.02 && sum / 70000 < 0.02);
+    assert_true(squares / 70000 > 0.97 && squares / 70000 < 1.03);
+}
+
+typedef struct tally {
+    _Atomic uint32_t hits[1000];
+    unsigned threads;
+} tally;
+
+static void count_chunk(void *context, size_t chunk, unsigned worker)
+{
+    tally *t = context;
+    assert(worker < t->threads);
+    atomic_fetch_add(&t->hits[chunk], 1);
+}
+
+static void test_pool(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 7; threads += 3) {
+        wfre_pool *pool;
+        assert_ok(wfre_pool_create(threads, &pool, error));
+        assert_int_equal(wfre_pool_threads(pool), threads);
+        static tally t;
+        memset(&t, 0, sizeof t);
+        t.threads = threads;
+        for (int round = 0; round < 50; round++)
+            wfre_pool_run(pool, 1000, count_chunk, &t);
+        for (int i = 0; i < 1000; i++)
+            assert_int_equal(t.hits[i], 50);
+        wfre_pool_free(pool);
+    }
+    wfre_pool_free(NULL);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-base-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "text.gz");
+    gzFile gz = gzopen(path, "wb");
+    gzputs(gz, "one\r\n\ntwo");
+    gzclose(gz);
+
+    wfre_reader *reader;
+    const char *line;
+    size_t length;
+    assert_ok(wfre_reader_open(path, &reader, error));
+    const char *expected[] = {"one", "", "two"};
+    for (int i = 0; i < 3; i++) {
+        assert_ok(wfre_reader_line(reader, &line, &length, error));
+        assert_int_equal(length, strlen(expected[i]));
+        assert_memory_equal(line, expected[i], length);
+        assert_int_equal(wfre_reader_line_number(reader), i + 1);
+    }
+    assert_ok(wfre_reader_line(reader, &line, &length, error));
+    assert_null(line);
+    wfre_reader_close(reader);
+
+    /* A discarded writer leaves the old file and no temporary. */
+    assert_ok(wfre_write_file(path, "whole", 5, error));
+    wfre_writer writer;
+    assert_ok(wfre_writer_open(&writer, path, error));
+    assert_ok(wfre_writer_put(&writer, "half", 4, error));
+    wfre_writer_discard(&writer);
+    char *bytes;
+    assert_ok(wfre_read_all(path, 100, &bytes, &length, error));
+    assert_string_equal(bytes, "whole");
+    wfre_free(bytes);
+    assert_int_equal(wfre_read_all(path, 4, &bytes, &length, NULL), WFRE_ERR_FORMAT);
+
+    wfre_mapping mapping;
+    assert_ok(wfre_map_file(path, &mapping, error));
+    assert_int_equal(mapping.length, 5);
+    wfre_unmap(&mapping);
+    wfre_unmap(&mapping);
+    assert_int_equal(wfre_map_file(folder, &mapping, NULL), WFRE_ERR_IO);
+
+    unlink(path);
+    assert_int_equal(wfre_map_file(path, &mapping, NULL), WFRE_ERR_NOT_FOUND);
+    assert_int_equal(rmdir(folder), 0);
+    wfre_free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory), cmocka_unit_test(test_text),
+        cmocka_unit_test(test_strings), cmocka_unit_test(test_random), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
