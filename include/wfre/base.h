@@ -116,6 +116,12 @@ WFRE_API bool wfre_isa_available(wfre_isa isa);
  * names. Fails with WFRE_ERR_UNSUPPORTED if that is unknown or not available here. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_isa_select(wfre_isa *isa, wfre_error *error);
 
+/* What matrix products round their operands to; sums and stored numbers are float32 either way. */
+typedef enum wfre_precision {
+    WFRE_FP32 = 0,
+    WFRE_BF16 /* bfloat16: fast where the CPU has AMX, the same rounding elsewhere */
+} wfre_precision;
+
 #ifdef __cplusplus
 }
 #endif
