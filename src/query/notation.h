@@ -1,0 +1,27 @@
+/* The notations, parsed and printed. parse(print(q)) = q in each.
+ *
+ * `graph` resolves and supplies names; with NULL, queries are read and written with #ids. Parsers
+ * put what they make into the caller's arena; on failure error->offset is the byte at fault. */
+#ifndef WFRE_SRC_QUERY_NOTATION_H
+#define WFRE_SRC_QUERY_NOTATION_H
+
+#include "base/text.h"
+#include "query/formula.h"
+#include "query/tree.h"
+#include "wfre/graph.h"
+
+/* (i,(p,won^-1,(e,Oscar)),(n,(p,#3,(e,#7)))), and query types: (i,(n,(p,(e))),(p,(e))) */
+WFRE_NODISCARD wfre_status wfre_tree_parse(wfre_arena *arena, const wfre_graph *graph,
+                                           const char *text, size_t length, const wfre_node **tree,
+                                           wfre_error *error);
+void wfre_tree_print(wfre_text *text, const wfre_graph *graph, const wfre_node *tree);
+/* The same, with I and U for nodes that have more than two children. */
+void wfre_tree_print_multi(wfre_text *text, const wfre_graph *graph, const wfre_node *tree);
+
+/* ((5,(12,)),(9,(3,-2))), and query types: (('e',('r',)),('e',('r','n'))). Ids are used as they
+ * are: the published data sets number relations as we do, inverses included. */
+WFRE_NODISCARD wfre_status wfre_betae_parse(wfre_arena *arena, const char *text, size_t length,
+                                            const wfre_node **tree, wfre_error *error);
+void wfre_betae_print(wfre_text *text, const wfre_node *tree);
+
+#endif

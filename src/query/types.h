@@ -1,0 +1,27 @@
+/* Query types: the 14 of BetaE by name, the 301 of EFO-1-QA by grammar. */
+#ifndef WFRE_SRC_QUERY_TYPES_H
+#define WFRE_SRC_QUERY_TYPES_H
+
+#include "base/text.h"
+#include "query/tree.h"
+
+enum { WFRE_BETAE_TYPES = 14 };
+
+/* A named type: its name, and the type as a sorted operator tree in text. */
+typedef struct wfre_named_type {
+    const char *name;
+    const char *tree;
+} wfre_named_type;
+
+/* 1p 2p 3p 2i 3i ip pi 2in 3in inp pin pni 2u up, in this order. */
+extern const wfre_named_type wfre_betae_types[WFRE_BETAE_TYPES];
+
+/* The position of a name in wfre_betae_types, -1 if it is none of them. */
+int wfre_betae_type_index(const char *name, size_t length);
+
+/* Appends what the type column of a query set calls this tree: a BetaE name if it has one, else
+ * its query type, such as (i,(n,(p,(e))),(p,(p,(e)))). */
+WFRE_NODISCARD wfre_status wfre_type_name(const wfre_node *tree, wfre_text *name,
+                                          wfre_error *error);
+
+#endif
