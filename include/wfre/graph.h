@@ -37,6 +37,10 @@ typedef struct wfre_name {
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_open(const char *path, wfre_graph **graph,
                                                     wfre_error *error);
 WFRE_API void wfre_graph_close(wfre_graph *graph);
+/* Reads everything and checks it: checksums, order of the edges, both directions, nested splits. A
+ * graph that passes is safe to use in every way; the message says what is wrong with one that does
+ * not. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error);
 
 /* ---- sizes and names --------------------------------------------------------------------------
  */

@@ -118,17 +118,18 @@ wfre_status wfre_writer_align(wfre_writer *writer, size_t alignment, wfre_error 
     return WFRE_OK;
 }
 
-/* Makes a rename in the file's folder durable; a file system that cannot is not an error. */
-static void sync_folder(const char *path)
+/* Makes a rename in the file's folder durable; a file system that cannot is not an error. Cuts the
+ * path down to its folder. */
+static void sync_folder(char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? wfre_copy_text(path, (size_t)(slash - path) + 1) : NULL;
-    int fd = open(folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *slash = strrchr(path, '/');
+    if (slash)
+        slash[1] = '\0';
+    int fd = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)fsync(fd);
         close(fd);
     }
-    wfre_free(folder);
 }
 
 wfre_status wfre_writer_commit(wfre_writer *writer, wfre_error *error)
@@ -142,8 +143,8 @@ wfre_status wfre_writer_commit(wfre_writer *writer, wfre_error *error)
     if (status == WFRE_OK && rename(writer->temporary, writer->path) != 0)
         status = wfre_fail_errno(error, writer->path, "replace");
     if (status == WFRE_OK) {
-        sync_folder(writer->path);
         writer->temporary[0] = '\0';
+        sync_folder(writer->path);
     }
     wfre_writer_discard(writer);
     return status;

@@ -59,6 +59,21 @@ WFRE_NODISCARD wfre_status wfre_graph_builder_relation(wfre_graph_builder *build
 WFRE_NODISCARD wfre_status wfre_graph_builder_triple(wfre_graph_builder *builder, wfre_split split,
                                                      wfre_entity head, wfre_relation relation,
                                                      wfre_entity tail, wfre_error *error);
+/* What to show for an entity or relation, and what to say about it; a later call replaces an
+ * earlier one. Empty text means none. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_label(wfre_graph_builder *builder, wfre_entity entity,
+                                                    const char *text, size_t length,
+                                                    wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_graph_builder_describe(wfre_graph_builder *builder,
+                                                       wfre_entity entity, const char *text,
+                                                       size_t length, wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_graph_builder_relation_label(wfre_graph_builder *builder,
+                                                             wfre_relation relation,
+                                                             const char *text, size_t length,
+                                                             wfre_error *error);
+/* The graph as a file, replaced atomically; the builder is spent but still to be freed. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_write(wfre_graph_builder *builder, const char *path,
+                                                    const wfre_monitor *monitor, wfre_error *error);
 /* The graph in memory, for tests and tools; the builder is spent but still to be freed. */
 WFRE_NODISCARD wfre_status wfre_graph_builder_finish(wfre_graph_builder *builder,
                                                      wfre_graph **graph, wfre_error *error);

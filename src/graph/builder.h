@@ -1,0 +1,34 @@
+/* What the builder has collected, shared by the files that fill it, split it and write it out. */
+#ifndef WFRE_SRC_GRAPH_BUILDER_H
+#define WFRE_SRC_GRAPH_BUILDER_H
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "graph/graph.h"
+#include "graph/triples.h"
+
+/* Optional texts by id; those replaced by a later one stay in `bytes` unused. */
+typedef struct wfre_notes {
+    wfre_text bytes;
+    struct wfre_note {
+        uint64_t offset;
+        uint64_t length; /* 0: none */
+    } * spans;
+    size_t count; /* ids beyond have none */
+    size_t capacity;
+} wfre_notes;
+
+struct wfre_graph_builder {
+    wfre_strings entities;
+    wfre_strings relations; /* pairs: the forward id of index i is 2 * i */
+    wfre_notes labels, descriptions, relation_labels;
+    wfre_triple *triples;
+    size_t count;
+    size_t capacity;
+    uint64_t duplicates; /* dropped by wfre_graph_builder_sort */
+};
+
+/* Brings the triples into their final order and drops duplicates. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_sort(wfre_graph_builder *builder, wfre_error *error);
+
+#endif

@@ -1,0 +1,126 @@
+/* The snapshot image: the bytes of a *.kg file, and equally of a graph built in memory.
+ *
+ * A header of fixed size, then sections, each starting at a multiple of 64 bytes. All numbers are
+ * in the byte order of the machine that wrote them (`byte_order` tells a reader); offsets count
+ * from the start of the image. docs/FORMAT.md describes every section. A split that adds no triples
+ * shares the sections of the split before it: their table rows are equal. */
+#ifndef WFRE_SRC_GRAPH_IMAGE_H
+#define WFRE_SRC_GRAPH_IMAGE_H
+
+#include "base/file.h"
+#include "graph/graph.h"
+
+/* The first byte is no text, the last is a newline: a transfer in text mode damages it visibly. */
+#define WFRE_IMAGE_MAGIC "\x89WFREKG\n"
+enum { WFRE_IMAGE_VERSION = 1, WFRE_IMAGE_BYTE_ORDER = 0x01020304, WFRE_IMAGE_ALIGNMENT = 64 };
+
+/* A table of texts takes three sections. Absent tables have three empty ones. */
+enum {
+    WFRE_TEXT_OFFSETS, /* uint64, one more than there are texts */
+    WFRE_TEXT_BYTES,   /* the texts one after another */
+    WFRE_TEXT_INDEX,   /* uint32 slots of a hash table, see wfre_names_find; may be empty */
+    WFRE_TEXT_SECTIONS
+};
+
+typedef enum wfre_text_table {
+    WFRE_ENTITY_NAMES,
+    WFRE_ENTITY_LABELS,
+    WFRE_ENTITY_DESCRIPTIONS,
+    WFRE_RELATION_NAMES,
+    WFRE_RELATION_LABELS,
+    WFRE_TEXT_TABLES
+} wfre_text_table;
+
+/* The edges of a split take six sections, the arrays of wfre_adjacency in its order. */
+enum {
+    WFRE_EDGES_RELATION_GROUPS,
+    WFRE_EDGES_GROUP_ENTITY,
+    WFRE_EDGES_GROUP_BEGIN,
+    WFRE_EDGES_TARGETS,
+    WFRE_EDGES_ENTITY_BEGIN,
+    WFRE_EDGES_ENTITY_EDGES,
+    WFRE_EDGES_SECTIONS
+};
+
+enum {
+    WFRE_FIRST_EDGES = WFRE_TEXT_TABLES * WFRE_TEXT_SECTIONS,
+    WFRE_IMAGE_SECTIONS = WFRE_FIRST_EDGES + WFRE_SPLITS * WFRE_EDGES_SECTIONS
+};
+
+static inline int wfre_text_section(wfre_text_table table, int part)
+{
+    return (int)table * WFRE_TEXT_SECTIONS + part;
+}
+
+static inline int wfre_edges_section(int split, int part)
+{
+    return WFRE_FIRST_EDGES + split * WFRE_EDGES_SECTIONS + part;
+}
+
+typedef struct wfre_image_section {
+    uint64_t offset;
+    uint64_t length;   /* in bytes */
+    uint64_t checksum; /* wfre_hash(bytes, length, 0) */
+} wfre_image_section;
+
+typedef struct wfre_image_header {
+    unsigned char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+    uint64_t length; /* of the whole image */
+    uint64_t fingerprint;
+    uint64_t triples[WFRE_SPLITS]; /* of the nested graphs, so ascending */
+    uint32_t entities;
+    uint32_t relations; /* directed: even */
+    uint32_t section_count;
+    uint32_t reserved; /* 0 */
+    wfre_image_section sections[WFRE_IMAGE_SECTIONS];
+    uint64_t checksum; /* of all bytes before it */
+} wfre_image_header;
+
+/* What the fingerprint covers: names and triples, by the checksums of their sections. */
+uint64_t wfre_image_fingerprint(const wfre_image_header *header);
+/* "entity names, offsets", for messages. */
+const char *wfre_image_section_name(int section, char buffer[64]);
+
+/* ---- a graph: views into an image --------------------------------------------------------------
+ */
+
+typedef struct wfre_names {
+    const uint64_t *offsets; /* NULL if the table is absent */
+    const char *bytes;
+    uint64_t length; /* of bytes */
+    uint32_t count;
+    const uint32_t *slots; /* open addressing from wfre_hash(text): id + 1, 0 is free */
+    uint64_t slot_count;   /* a power of two, or 0 */
+} wfre_names;
+
+/* Set in a slot whose text belongs to more than one id (labels need not be unique). */
+#define WFRE_SLOT_AMBIGUOUS 0x80000000u
+/* So that a slot's id + 1 never reaches that bit. */
+#define WFRE_ENTITY_LIMIT 0x7FFFFFFEu
+#define WFRE_RELATION_LIMIT 0x3FFFFFFEu /* pairs */
+#define WFRE_TRIPLE_LIMIT 0x7FFFFFFEu   /* both directions are counted in 32 bits */
+
+wfre_name wfre_names_get(const wfre_names *names, uint32_t id);
+/* The id of a text that exactly one id has, else WFRE_NONE. Safe on damaged tables. */
+uint32_t wfre_names_find(const wfre_names *names, const char *text, size_t length);
+/* Slots for `names` (wfre_free), with their number; empty texts are left out. NULL when out of
+ * memory. */
+uint32_t *wfre_names_index(const wfre_names *names, uint64_t *slot_count);
+
+struct wfre_graph {
+    wfre_mapping mapping;
+    unsigned char *owned; /* the image of a graph built in memory, else NULL */
+    const wfre_image_header *header;
+    wfre_names names[WFRE_TEXT_TABLES];
+    wfre_adjacency edges[WFRE_SPLITS];
+    uint32_t groups[WFRE_SPLITS];
+};
+
+/* Views `bytes` as a graph without copying; they must outlive it, be aligned to 8, and are released
+ * with it (wfre_free) once this succeeded if `owned`. */
+WFRE_NODISCARD wfre_status wfre_graph_from_bytes(void *bytes, size_t length, bool owned,
+                                                 wfre_graph **graph, wfre_error *error);
+
+#endif

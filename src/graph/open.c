@@ -1,0 +1,348 @@
+/* Opening a snapshot and looking things up in it.
+ *
+ * Opening reads the header alone and checks that every section lies inside the file and has the
+ * size that the counts demand. What the sections hold is taken on trust here; wfre_graph_validate
+ * reads it all. The functions of this file stay inside the image even if the trust was misplaced:
+ * they answer with nothing then. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "graph/image.h"
+
+/* ---- the header --------------------------------------------------------------------------- */
+
+uint64_t wfre_image_fingerprint(const wfre_image_header *header)
+{
+    uint64_t sums[WFRE_IMAGE_SECTIONS];
+    size_t count = 0;
+    for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
+        int table = section / WFRE_TEXT_SECTIONS, part = section % WFRE_TEXT_SECTIONS;
+        bool name = table == WFRE_ENTITY_NAMES || table == WFRE_RELATION_NAMES;
+        if (section >= WFRE_FIRST_EDGES || (name && part != WFRE_TEXT_INDEX))
+            sums[count++] = header->sections[section].checksum;
+    }
+    return wfre_hash(sums, count * sizeof *sums, 0);
+}
+
+const char *wfre_image_section_name(int section, char buffer[64])
+{
+    static const char *const tables[] = {"entity names", "entity labels", "entity descriptions",
+                                         "relation names", "relation labels"};
+    static const char *const texts[] = {"offsets", "bytes", "index"};
+    static const char *const splits[] = {"train", "valid", "test"};
+    static const char *const edges[] = {"relation groups", "group entities", "group starts",
+                                        "targets",         "entity starts",  "entity edges"};
+    int edge = section - WFRE_FIRST_EDGES;
+    if (edge < 0)
+        (void)snprintf(buffer, 64, "%s, %s", tables[section / WFRE_TEXT_SECTIONS],
+                       texts[section % WFRE_TEXT_SECTIONS]);
+    else
+        (void)snprintf(buffer, 64, "%s %s", splits[edge / WFRE_EDGES_SECTIONS],
+                       edges[edge % WFRE_EDGES_SECTIONS]);
+    return buffer;
+}
+
+static wfre_status damaged(wfre_error *error, size_t offset, const char *what)
+{
+    return wfre_fail(error, WFRE_ERR_FORMAT, offset,
+                     "damaged graph snapshot: %s; import the graph again", what);
+}
+
+static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_error *error)
+{
+    const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
+    size_t magic = sizeof header->magic;
+    if (length < magic || memcmp(bytes, WFRE_IMAGE_MAGIC, magic) != 0)
+        return wfre_fail(error, WFRE_ERR_FORMAT, 0,
+                         "%s, not a graph snapshot; 'wfre import' makes one from triples",
+                         length == 0 ? "an empty file" : "some other kind of file");
+    if (length < offsetof(wfre_image_header, length))
+        return damaged(error, length, "it ends within its header");
+    if (header->byte_order != WFRE_IMAGE_BYTE_ORDER)
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, offsetof(wfre_image_header, byte_order),
+                         "graph snapshot of a machine with another byte order; import it here");
+    if (header->version != WFRE_IMAGE_VERSION)
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, offsetof(wfre_image_header, version),
+                         "graph snapshot version %u; this program reads version %d: %s",
+                         header->version, WFRE_IMAGE_VERSION,
+                         header->version > WFRE_IMAGE_VERSION ? "use a newer wfre"
+                                                              : "import the graph again");
+    if (length < sizeof *header)
+        return damaged(error, length, "it ends within its header");
+    if (header->checksum != wfre_hash(bytes, offsetof(wfre_image_header, checksum), 0))
+        return damaged(error, 0, "wrong header checksum");
+    if (header->length != length)
+        return wfre_fail(error, WFRE_ERR_FORMAT, length,
+                         "damaged graph snapshot: %zu bytes long but should be %llu; copy or "
+                         "import it again",
+                         length, (unsigned long long)header->length);
+    if (header->entities > WFRE_ENTITY_LIMIT || header->relations % 2 != 0 ||
+        header->relations / 2 > WFRE_RELATION_LIMIT ||
+        header->section_count != WFRE_IMAGE_SECTIONS ||
+        header->triples[WFRE_TRAIN] > header->triples[WFRE_VALID] ||
+        header->triples[WFRE_VALID] > header->triples[WFRE_TEST] ||
+        header->triples[WFRE_TEST] > WFRE_TRIPLE_LIMIT ||
+        header->fingerprint != wfre_image_fingerprint(header))
+        return damaged(error, 0, "its header contradicts itself");
+    return WFRE_OK;
+}
+
+/* ---- sections ----------------------------------------------------------------------------- */
+
+/* The start of a section if it lies inside the image and is `length` bytes long, else NULL. */
+static const void *section_bytes(const wfre_graph *graph, int section, uint64_t length)
+{
+    const wfre_image_section *row = &graph->header->sections[section];
+    uint64_t whole = graph->header->length;
+    if (row->length != length || row->offset % WFRE_IMAGE_ALIGNMENT != 0 || row->offset > whole ||
+        row->length > whole - row->offset)
+        return NULL;
+    return (const unsigned char *)graph->header + row->offset;
+}
+
+static wfre_status bad_section(wfre_error *error, int section)
+{
+    char name[64], what[128];
+    (void)snprintf(what, sizeof what, "section '%s' has the wrong place or size",
+                   wfre_image_section_name(section, name));
+    return damaged(error, WFRE_NO_OFFSET, what);
+}
+
+static wfre_status view_names(wfre_graph *graph, wfre_text_table table, wfre_error *error)
+{
+    const wfre_image_section *rows = graph->header->sections + wfre_text_section(table, 0);
+    bool of_entities = table < WFRE_RELATION_NAMES;
+    uint32_t count = of_entities ? graph->header->entities : graph->header->relations / 2;
+    bool required = table == WFRE_ENTITY_NAMES || table == WFRE_RELATION_NAMES;
+    wfre_names names = {.count = count};
+    if (rows[WFRE_TEXT_OFFSETS].length > 0 || required) {
+        names.offsets = section_bytes(graph, wfre_text_section(table, WFRE_TEXT_OFFSETS),
+                                      8 * ((uint64_t)count + 1));
+        if (!names.offsets)
+            return bad_section(error, wfre_text_section(table, WFRE_TEXT_OFFSETS));
+    }
+    names.length = rows[WFRE_TEXT_BYTES].length;
+    names.bytes = section_bytes(graph, wfre_text_section(table, WFRE_TEXT_BYTES), names.length);
+    if (!names.bytes)
+        return bad_section(error, wfre_text_section(table, WFRE_TEXT_BYTES));
+    names.slot_count = rows[WFRE_TEXT_INDEX].length / 4;
+    names.slots =
+        section_bytes(graph, wfre_text_section(table, WFRE_TEXT_INDEX), names.slot_count * 4);
+    if (!names.slots || (names.slot_count & (names.slot_count - 1)) != 0)
+        return bad_section(error, wfre_text_section(table, WFRE_TEXT_INDEX));
+    graph->names[table] = names;
+    return WFRE_OK;
+}
+
+static wfre_status view_edges(wfre_graph *graph, int split, wfre_error *error)
+{
+    const wfre_image_header *header = graph->header;
+    const wfre_image_section *rows = header->sections + wfre_edges_section(split, 0);
+    uint64_t groups = rows[WFRE_EDGES_GROUP_ENTITY].length / 4;
+    const uint64_t lengths[WFRE_EDGES_SECTIONS] = {
+        [WFRE_EDGES_RELATION_GROUPS] = 4 * ((uint64_t)header->relations + 1),
+        [WFRE_EDGES_GROUP_ENTITY] = 4 * groups,
+        [WFRE_EDGES_GROUP_BEGIN] = 4 * (groups + 1),
+        [WFRE_EDGES_TARGETS] = 8 * header->triples[split],
+        [WFRE_EDGES_ENTITY_BEGIN] = 8 * ((uint64_t)header->entities + 1),
+        [WFRE_EDGES_ENTITY_EDGES] = sizeof(wfre_edge_group) * groups,
+    };
+    const void *parts[WFRE_EDGES_SECTIONS];
+    for (int part = 0; part < WFRE_EDGES_SECTIONS; part++) {
+        parts[part] = section_bytes(graph, wfre_edges_section(split, part), lengths[part]);
+        if (!parts[part] || groups > 2 * header->triples[split])
+            return bad_section(error, wfre_edges_section(split, part));
+    }
+    graph->groups[split] = (uint32_t)groups;
+    graph->edges[split] = (wfre_adjacency){
+        .relation_groups = parts[WFRE_EDGES_RELATION_GROUPS],
+        .group_entity = parts[WFRE_EDGES_GROUP_ENTITY],
+        .group_begin = parts[WFRE_EDGES_GROUP_BEGIN],
+        .targets = parts[WFRE_EDGES_TARGETS],
+        .entity_begin = parts[WFRE_EDGES_ENTITY_BEGIN],
+        .entity_edges = parts[WFRE_EDGES_ENTITY_EDGES],
+    };
+    return WFRE_OK;
+}
+
+wfre_status wfre_graph_from_bytes(void *bytes, size_t length, bool owned, wfre_graph **result,
+                                  wfre_error *error)
+{
+    wfre_graph *graph = NULL;
+    wfre_status status;
+    TRY(check_header(bytes, length, error));
+    graph = wfre_alloc_zero(1, sizeof *graph);
+    if (!graph) {
+        status = wfre_fail_memory(error, "opening a graph");
+        goto cleanup;
+    }
+    graph->header = bytes;
+    for (int table = 0; table < WFRE_TEXT_TABLES; table++)
+        TRY(view_names(graph, (wfre_text_table)table, error));
+    for (int split = 0; split < WFRE_SPLITS; split++)
+        TRY(view_edges(graph, split, error));
+    graph->owned = owned ? bytes : NULL;
+    *result = graph;
+    graph = NULL;
+cleanup:
+    wfre_free(graph);
+    return status;
+}
+
+wfre_status wfre_graph_open(const char *path, wfre_graph **graph, wfre_error *error)
+{
+    wfre_mapping mapping = {0};
+    wfre_status status;
+    TRY(wfre_map_file(path, &mapping, error));
+    status = wfre_graph_from_bytes((void *)(uintptr_t)mapping.bytes, mapping.length, false, graph,
+                                   error);
+    if (status != WFRE_OK) {
+        (void)wfre_fail_within(error, status, path);
+        goto cleanup;
+    }
+    (*graph)->mapping = mapping;
+    return WFRE_OK;
+cleanup:
+    wfre_unmap(&mapping);
+    return status;
+}
+
+void wfre_graph_close(wfre_graph *graph)
+{
+    if (!graph)
+        return;
+    wfre_unmap(&graph->mapping);
+    wfre_free(graph->owned);
+    wfre_free(graph);
+}
+
+/* ---- sizes and names ---------------------------------------------------------------------- */
+
+uint32_t wfre_graph_entities(const wfre_graph *graph)
+{
+    return graph->header->entities;
+}
+
+uint32_t wfre_graph_relations(const wfre_graph *graph)
+{
+    return graph->header->relations;
+}
+
+uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split)
+{
+    return graph->header->triples[split];
+}
+
+uint64_t wfre_graph_fingerprint(const wfre_graph *graph)
+{
+    return graph->header->fingerprint;
+}
+
+wfre_name wfre_graph_entity_name(const wfre_graph *graph, wfre_entity entity)
+{
+    return wfre_names_get(&graph->names[WFRE_ENTITY_NAMES], entity);
+}
+
+wfre_name wfre_graph_entity_label(const wfre_graph *graph, wfre_entity entity)
+{
+    wfre_name label = wfre_names_get(&graph->names[WFRE_ENTITY_LABELS], entity);
+    return label.bytes ? label : wfre_graph_entity_name(graph, entity);
+}
+
+wfre_name wfre_graph_entity_description(const wfre_graph *graph, wfre_entity entity)
+{
+    return wfre_names_get(&graph->names[WFRE_ENTITY_DESCRIPTIONS], entity);
+}
+
+wfre_name wfre_graph_relation_name(const wfre_graph *graph, wfre_relation relation)
+{
+    return wfre_names_get(&graph->names[WFRE_RELATION_NAMES], relation / 2);
+}
+
+wfre_name wfre_graph_relation_label(const wfre_graph *graph, wfre_relation relation)
+{
+    wfre_name label = wfre_names_get(&graph->names[WFRE_RELATION_LABELS], relation / 2);
+    return label.bytes ? label : wfre_graph_relation_name(graph, relation);
+}
+
+static uint32_t find_either(const wfre_names *names, const wfre_names *labels, const char *text,
+                            size_t length)
+{
+    uint32_t id = wfre_names_find(names, text, length);
+    return id != WFRE_NONE ? id : wfre_names_find(labels, text, length);
+}
+
+wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char *text, size_t length)
+{
+    return find_either(&graph->names[WFRE_ENTITY_NAMES], &graph->names[WFRE_ENTITY_LABELS], text,
+                       length);
+}
+
+wfre_relation wfre_graph_find_relation(const wfre_graph *graph, const char *text, size_t length)
+{
+    uint32_t pair = find_either(&graph->names[WFRE_RELATION_NAMES],
+                                &graph->names[WFRE_RELATION_LABELS], text, length);
+    return pair == WFRE_NONE ? WFRE_NONE : 2 * pair;
+}
+
+/* ---- edges -------------------------------------------------------------------------------- */
+
+const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split)
+{
+    return &graph->edges[split];
+}
+
+wfre_list wfre_graph_targets(const wfre_graph *graph, wfre_split split, wfre_relation relation,
+                             wfre_entity entity)
+{
+    const wfre_adjacency *edges = &graph->edges[split];
+    if (entity >= graph->header->entities)
+        return (wfre_list){NULL, 0};
+    /* An entity has few relations, a relation has many entities: search on the entity's side. */
+    uint64_t low = edges->entity_begin[entity], high = edges->entity_begin[entity + 1];
+    uint64_t end = high;
+    if (high > graph->groups[split])
+        return (wfre_list){NULL, 0};
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (edges->entity_edges[middle].relation < relation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low >= end || edges->entity_edges[low].relation != relation)
+        return (wfre_list){NULL, 0};
+    uint32_t group = edges->entity_edges[low].group;
+    if (group >= graph->groups[split] ||
+        edges->group_begin[group] > edges->group_begin[group + 1] ||
+        edges->group_begin[group + 1] > 2 * graph->header->triples[split])
+        return (wfre_list){NULL, 0};
+    return wfre_group_targets(edges, group);
+}
+
+wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split, wfre_relation relation)
+{
+    const wfre_adjacency *edges = &graph->edges[split];
+    if (relation >= graph->header->relations)
+        return (wfre_list){NULL, 0};
+    uint32_t begin = edges->relation_groups[relation], end = edges->relation_groups[relation + 1];
+    if (begin > end || end > graph->groups[split])
+        return (wfre_list){NULL, 0};
+    return (wfre_list){edges->group_entity + begin, end - begin};
+}
+
+bool wfre_graph_has(const wfre_graph *graph, wfre_split split, wfre_entity head,
+                    wfre_relation relation, wfre_entity tail)
+{
+    wfre_list targets = wfre_graph_targets(graph, split, relation, head);
+    size_t low = 0, high = targets.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (targets.ids[middle] < tail)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < targets.count && targets.ids[low] == tail;
+}

@@ -1,0 +1,355 @@
+/* From a builder to a snapshot image, in a file or in memory.
+ *
+ * Sections are made one after another and handed to the image as soon as they are whole; the header
+ * comes last, over the room kept for it. So a file needs memory for the triples in both directions
+ * and the largest sections of one split, never for the whole image. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "graph/builder.h"
+#include "graph/image.h"
+
+/* ---- the image being written ---------------------------------------------------------------- */
+
+typedef struct image {
+    wfre_writer *writer; /* NULL: in memory */
+    unsigned char *bytes;
+    size_t capacity;
+    uint64_t length;
+    wfre_image_header header;
+} image;
+
+static wfre_status put_bytes(image *to, const void *bytes, size_t length, wfre_error *error)
+{
+    if (to->writer) {
+        wfre_status status = wfre_writer_put(to->writer, bytes, length, error);
+        if (status != WFRE_OK)
+            return status;
+    } else {
+        if (!wfre_reserve((void **)&to->bytes, &to->capacity, to->length + length, 1))
+            return wfre_fail_memory(error, "building a graph");
+        if (length)
+            memcpy(to->bytes + to->length, bytes, length);
+    }
+    to->length += length;
+    return WFRE_OK;
+}
+
+static wfre_status put_padding(image *to, wfre_error *error)
+{
+    static const unsigned char zeros[WFRE_IMAGE_ALIGNMENT];
+    uint64_t beyond = to->length % WFRE_IMAGE_ALIGNMENT;
+    return put_bytes(to, zeros, beyond ? (size_t)(WFRE_IMAGE_ALIGNMENT - beyond) : 0, error);
+}
+
+static wfre_status put_section(image *to, int section, const void *bytes, size_t length,
+                               wfre_error *error)
+{
+    wfre_status status = put_padding(to, error);
+    if (status != WFRE_OK)
+        return status;
+    to->header.sections[section] =
+        (wfre_image_section){to->length, length, wfre_hash(bytes, length, 0)};
+    return put_bytes(to, bytes, length, error);
+}
+
+/* Completes the header and puts it in its place. */
+static wfre_status put_header(image *to, wfre_error *error)
+{
+    wfre_image_header *header = &to->header;
+    memcpy(header->magic, WFRE_IMAGE_MAGIC, sizeof header->magic);
+    header->version = WFRE_IMAGE_VERSION;
+    header->byte_order = WFRE_IMAGE_BYTE_ORDER;
+    header->length = to->length;
+    header->section_count = WFRE_IMAGE_SECTIONS;
+    header->fingerprint = wfre_image_fingerprint(header);
+    header->checksum = wfre_hash(header, offsetof(wfre_image_header, checksum), 0);
+    if (!to->writer) {
+        memcpy(to->bytes, header, sizeof *header);
+        return WFRE_OK;
+    }
+    if (fseek(to->writer->stream, 0, SEEK_SET) != 0)
+        return wfre_fail_errno(error, to->writer->path, "write");
+    return wfre_writer_put(to->writer, header, sizeof *header, error);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static wfre_status put_names(image *to, wfre_text_table table, const wfre_names *names,
+                             wfre_error *error)
+{
+    uint64_t slot_count = 0;
+    uint32_t *slots = NULL;
+    wfre_status status = WFRE_OK;
+    if (names->count > 0 && table != WFRE_ENTITY_DESCRIPTIONS) {
+        slots = wfre_names_index(names, &slot_count);
+        if (!slots)
+            return wfre_fail_memory(error, "indexing names");
+    }
+    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_OFFSETS), names->offsets,
+                    ((size_t)names->count + 1) * sizeof *names->offsets, error));
+    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_BYTES), names->bytes, names->length,
+                    error));
+    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_INDEX), slots,
+                    slot_count * sizeof *slots, error));
+cleanup:
+    wfre_free(slots);
+    return status;
+}
+
+static wfre_status put_strings(image *to, wfre_text_table table, const wfre_strings *strings,
+                               wfre_error *error)
+{
+    static const uint64_t none = 0;
+    wfre_names names = {
+        .offsets = strings->count ? strings->offsets : &none,
+        .bytes = strings->bytes,
+        .length = strings->bytes_used,
+        .count = strings->count,
+    };
+    return put_names(to, table, &names, error);
+}
+
+/* Notes in the order of their ids; three empty sections if there are none. */
+static wfre_status put_notes(image *to, wfre_text_table table, const wfre_notes *notes,
+                             uint32_t ids, wfre_error *error)
+{
+    wfre_text bytes = {0};
+    uint64_t *offsets = NULL;
+    wfre_status status = WFRE_OK;
+    if (notes->count == 0) {
+        for (int part = 0; part < WFRE_TEXT_SECTIONS; part++)
+            TRY(put_section(to, wfre_text_section(table, part), NULL, 0, error));
+        return WFRE_OK;
+    }
+    offsets = wfre_alloc((size_t)ids + 1, sizeof *offsets);
+    if (!offsets) {
+        status = wfre_fail_memory(error, "writing labels");
+        goto cleanup;
+    }
+    for (uint32_t id = 0; id < ids; id++) {
+        offsets[id] = bytes.length;
+        if (id < notes->count)
+            wfre_text_append(&bytes, notes->bytes.data + notes->spans[id].offset,
+                             notes->spans[id].length);
+    }
+    offsets[ids] = bytes.length;
+    TRY(wfre_text_status(&bytes, "writing labels", error));
+    wfre_names names = {
+        .offsets = offsets, .bytes = bytes.data, .length = bytes.length, .count = ids};
+    TRY(put_names(to, table, &names, error));
+cleanup:
+    wfre_text_free(&bytes);
+    wfre_free(offsets);
+    return status;
+}
+
+static wfre_status put_texts(image *to, const wfre_graph_builder *builder, wfre_error *error)
+{
+    uint32_t entities = builder->entities.count, pairs = builder->relations.count;
+    wfre_status status;
+    TRY(put_strings(to, WFRE_ENTITY_NAMES, &builder->entities, error));
+    TRY(put_notes(to, WFRE_ENTITY_LABELS, &builder->labels, entities, error));
+    TRY(put_notes(to, WFRE_ENTITY_DESCRIPTIONS, &builder->descriptions, entities, error));
+    TRY(put_strings(to, WFRE_RELATION_NAMES, &builder->relations, error));
+    TRY(put_notes(to, WFRE_RELATION_LABELS, &builder->relation_labels, pairs, error));
+cleanup:
+    return status;
+}
+
+/* ---- edges ---------------------------------------------------------------------------------- */
+
+/* The arrays of wfre_adjacency while they are filled. */
+typedef struct adjacency {
+    uint32_t *relation_groups;
+    wfre_entity *group_entity;
+    uint32_t *group_begin;
+    wfre_entity *targets;
+    uint64_t *entity_begin;
+    wfre_edge_group *entity_edges;
+    uint32_t groups;
+} adjacency;
+
+static void free_adjacency(adjacency *edges)
+{
+    wfre_free(edges->relation_groups);
+    wfre_free(edges->group_entity);
+    wfre_free(edges->group_begin);
+    wfre_free(edges->targets);
+    wfre_free(edges->entity_begin);
+    wfre_free(edges->entity_edges);
+}
+
+/* Cuts the sorted rows (forward, inverse) into groups, leaving out later splits. */
+static void fill_groups(adjacency *edges, const wfre_triple *const rows[2], uint32_t count,
+                        uint32_t relations, wfre_split split)
+{
+    uint32_t at[2] = {0, 0}, groups = 0, filled = 0;
+    for (wfre_relation relation = 0; relation < relations; relation++) {
+        uint32_t *i = &at[relation & 1], first = groups;
+        const wfre_triple *row = rows[relation & 1];
+        edges->relation_groups[relation] = first;
+        for (; *i < count && wfre_triple_pair(&row[*i]) == relation / 2; ++*i) {
+            if (wfre_triple_split(&row[*i]) > split)
+                continue;
+            wfre_entity head = row[*i].field[WFRE_TRIPLE_HEAD];
+            if (groups == first || edges->group_entity[groups - 1] != head) {
+                edges->group_entity[groups] = head;
+                edges->group_begin[groups++] = filled;
+            }
+            edges->targets[filled++] = row[*i].field[WFRE_TRIPLE_TAIL];
+        }
+    }
+    edges->relation_groups[relations] = groups;
+    edges->group_begin[groups] = filled;
+    edges->groups = groups;
+}
+
+/* The groups by entity. Groups come by ascending relation, so each entity's do too. */
+static void fill_entities(adjacency *edges, uint32_t entities, uint32_t relations)
+{
+    /* entity_begin has a place more than it needs and starts one late: while it is filled,
+     * place e + 1 is where the next group of e goes; afterwards that is the end of e. */
+    uint64_t *begin = edges->entity_begin;
+    for (uint32_t group = 0; group < edges->groups; group++)
+        begin[edges->group_entity[group] + 2]++;
+    for (uint32_t e = 0; e < entities; e++)
+        begin[e + 2] += begin[e + 1];
+    for (wfre_relation relation = 0; relation < relations; relation++)
+        for (uint32_t group = edges->relation_groups[relation];
+             group < edges->relation_groups[relation + 1]; group++)
+            edges->entity_edges[begin[edges->group_entity[group] + 1]++] =
+                (wfre_edge_group){relation, group};
+}
+
+static wfre_status put_edges(image *to, const wfre_triple *const rows[2], uint32_t count,
+                             wfre_split split, wfre_error *error)
+{
+    uint32_t entities = to->header.entities, relations = to->header.relations;
+    size_t both = 2 * (size_t)to->header.triples[split];
+    adjacency edges = {
+        .relation_groups = wfre_alloc((size_t)relations + 1, sizeof *edges.relation_groups),
+        .group_entity = wfre_alloc(both, sizeof *edges.group_entity),
+        .group_begin = wfre_alloc(both + 1, sizeof *edges.group_begin),
+        .targets = wfre_alloc(both, sizeof *edges.targets),
+        .entity_begin = wfre_alloc_zero((size_t)entities + 2, sizeof *edges.entity_begin),
+    };
+    wfre_status status = WFRE_OK;
+    if (!edges.relation_groups || !edges.group_entity || !edges.group_begin || !edges.targets ||
+        !edges.entity_begin)
+        goto out_of_memory;
+    fill_groups(&edges, rows, count, relations, split);
+    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_RELATION_GROUPS),
+                    edges.relation_groups, ((size_t)relations + 1) * 4, error));
+    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_GROUP_ENTITY), edges.group_entity,
+                    (size_t)edges.groups * 4, error));
+    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_GROUP_BEGIN), edges.group_begin,
+                    ((size_t)edges.groups + 1) * 4, error));
+    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_TARGETS), edges.targets, both * 4,
+                    error));
+    /* Given back before the largest array is asked for. */
+    wfre_free(edges.targets);
+    wfre_free(edges.group_begin);
+    edges.targets = NULL;
+    edges.group_begin = NULL;
+    edges.entity_edges = wfre_alloc(edges.groups, sizeof *edges.entity_edges);
+    if (!edges.entity_edges)
+        goto out_of_memory;
+    fill_entities(&edges, entities, relations);
+    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_BEGIN), edges.entity_begin,
+                    ((size_t)entities + 1) * 8, error));
+    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_EDGES), edges.entity_edges,
+                    (size_t)edges.groups * sizeof *edges.entity_edges, error));
+cleanup:
+    free_adjacency(&edges);
+    return status;
+out_of_memory:
+    free_adjacency(&edges);
+    return wfre_fail_memory(error, "laying out edges");
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void count_triples(const wfre_graph_builder *builder, wfre_image_header *header)
+{
+    uint64_t own[WFRE_SPLITS + 1] = {0}; /* one more: two bits could say 3 */
+    for (size_t i = 0; i < builder->count; i++)
+        own[wfre_triple_split(&builder->triples[i])]++;
+    uint64_t sum = 0;
+    for (int split = 0; split < WFRE_SPLITS; split++)
+        header->triples[split] = sum += own[split];
+}
+
+static wfre_status invert(const wfre_graph_builder *builder, wfre_triple **inverse,
+                          wfre_error *error)
+{
+    wfre_triple *scratch = wfre_alloc(builder->count, sizeof *scratch);
+    *inverse = wfre_alloc(builder->count, sizeof **inverse);
+    wfre_status status = WFRE_OK;
+    if (scratch && *inverse)
+        wfre_triples_invert(builder->triples, *inverse, scratch, (uint32_t)builder->count,
+                            builder->entities.count, builder->relations.count);
+    else
+        status = wfre_fail_memory(error, "turning triples around");
+    wfre_free(scratch);
+    return status;
+}
+
+static wfre_status put_graph(image *to, wfre_graph_builder *builder, const wfre_monitor *monitor,
+                             wfre_error *error)
+{
+    wfre_triple *inverse = NULL;
+    wfre_image_header *header = &to->header;
+    wfre_status status;
+    wfre_report(monitor, "sorting", 0, builder->count, NULL);
+    TRY(wfre_graph_builder_sort(builder, error));
+    TRY(wfre_check_interrupt(monitor, error));
+    header->entities = builder->entities.count;
+    header->relations = 2 * builder->relations.count;
+    count_triples(builder, header);
+    TRY(put_bytes(to, header, sizeof *header, error));
+    TRY(put_texts(to, builder, error));
+    TRY(invert(builder, &inverse, error));
+    const wfre_triple *const rows[2] = {builder->triples, inverse};
+    for (int split = 0; split < WFRE_SPLITS; split++) {
+        TRY(wfre_check_interrupt(monitor, error));
+        wfre_report(monitor, "writing", (uint64_t)split, WFRE_SPLITS, NULL);
+        if (split > 0 && header->triples[split] == header->triples[split - 1])
+            memcpy(&header->sections[wfre_edges_section(split, 0)],
+                   &header->sections[wfre_edges_section(split - 1, 0)],
+                   WFRE_EDGES_SECTIONS * sizeof header->sections[0]);
+        else
+            TRY(put_edges(to, rows, (uint32_t)builder->count, (wfre_split)split, error));
+    }
+    TRY(put_header(to, error));
+cleanup:
+    wfre_free(inverse);
+    return status;
+}
+
+wfre_status wfre_graph_builder_write(wfre_graph_builder *builder, const char *path,
+                                     const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_writer writer = {0};
+    image to = {.writer = &writer};
+    wfre_status status;
+    TRY(wfre_writer_open(&writer, path, error));
+    TRY(put_graph(&to, builder, monitor, error));
+    TRY(wfre_writer_commit(&writer, error));
+cleanup:
+    wfre_writer_discard(&writer);
+    return status;
+}
+
+wfre_status wfre_graph_builder_finish(wfre_graph_builder *builder, wfre_graph **graph,
+                                      wfre_error *error)
+{
+    image to = {0};
+    wfre_status status;
+    TRY(put_graph(&to, builder, NULL, error));
+    TRY(wfre_graph_from_bytes(to.bytes, to.length, true, graph, error));
+    return WFRE_OK;
+cleanup:
+    wfre_free(to.bytes);
+    return status;
+}
