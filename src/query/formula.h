@@ -4,6 +4,7 @@
 #define WFRE_SRC_QUERY_FORMULA_H
 
 #include "query/tree.h"
+#include "wfre/query.h"
 
 typedef enum wfre_formula_kind {
     WFRE_ATOM,  /* relation(left, right) */
@@ -29,14 +30,44 @@ typedef struct wfre_formula {
 
 /* A parsed question. Everything it points to lives in its arena. Every variable but the free one is
  * bound by exactly one quantifier. */
-typedef struct wfre_query {
+struct wfre_query {
     wfre_arena arena;
     uint32_t variable_count;
     const char *const *variable_names; /* without the question mark; may repeat */
     uint32_t free_variable;
-    const wfre_formula *formula; /* always there */
+    const wfre_formula *formula; /* always there, but for a query type */
     const wfre_node *tree;       /* the operator tree, or NULL if the formula is not one */
     const char *not_a_tree;      /* why `tree` is NULL, in a sentence a user understands */
-} wfre_query;
+};
+
+/* Formulas nest at most this deep, quantifiers included, so that recursion over them is safe. */
+enum { WFRE_FORMULA_DEPTH = 2048 };
+
+/* ---- making: NULL when out of memory, or when a child is NULL already ---------------------------
+ */
+
+wfre_term wfre_term_variable(uint32_t variable);
+wfre_term wfre_term_entity(wfre_entity entity);
+/* relation may be an inverse: the terms are swapped then. */
+const wfre_formula *wfre_formula_atom(wfre_arena *arena, wfre_relation relation, wfre_term left,
+                                      wfre_term right);
+const wfre_formula *wfre_formula_not(wfre_arena *arena, const wfre_formula *child);
+const wfre_formula *wfre_formula_exists(wfre_arena *arena, uint32_t variable,
+                                        const wfre_formula *child);
+/* WFRE_AND or WFRE_OR; of one child it is the child itself. */
+const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
+                                      const wfre_formula *const *children, uint32_t child_count);
+
+/* ---- queries ------------------------------------------------------------------------------------
+ */
+
+/* Whether two questions are the same but for the names and numbers of their variables. */
+WFRE_NODISCARD wfre_status wfre_query_same_formula(const wfre_query *a, const wfre_query *b,
+                                                   bool *same, wfre_error *error);
+
+/* Fills query->tree, or query->not_a_tree with the reason. Fails only when out of memory. */
+WFRE_NODISCARD wfre_status wfre_query_find_tree(wfre_query *query, wfre_error *error);
+/* The opposite: fills formula and variables from query->tree, which has ids. */
+WFRE_NODISCARD wfre_status wfre_query_find_formula(wfre_query *query, wfre_error *error);
 
 #endif

@@ -1,0 +1,74 @@
+/* Query sets (*.tsv): queries with their easy and hard answers, grouped by type.
+ *
+ *   type <TAB> operator tree with #ids <TAB> easy ids <TAB> hard ids
+ *
+ * Ids are separated by blanks; either list may be empty; lines that start with "# " are comments.
+ * The type is a name to group by and is not compared with the tree. */
+#ifndef WFRE_SRC_QUERY_QUERYSET_H
+#define WFRE_SRC_QUERY_QUERYSET_H
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "query/tree.h"
+#include "wfre/graph.h"
+
+typedef struct wfre_queryset_row {
+    const wfre_node *tree; /* in the set's arena */
+    uint32_t type;         /* index into `types` */
+    size_t easy;           /* ids[easy .. hard) are the easy answers, ascending */
+    size_t hard;           /* ids[hard .. end) the hard ones, ascending, none of them easy */
+    size_t end;
+} wfre_queryset_row;
+
+/* Zero-initialise to create an empty set. */
+typedef struct wfre_queryset {
+    wfre_arena arena;
+    wfre_strings types; /* names in the order in which they first appear */
+    wfre_queryset_row *rows;
+    uint32_t count;
+    size_t row_capacity;
+    wfre_entity *ids; /* all answers, one row after another */
+    size_t id_count;
+    size_t id_capacity;
+} wfre_queryset;
+
+static inline wfre_list wfre_queryset_easy(const wfre_queryset *set, uint32_t row)
+{
+    const wfre_queryset_row *r = &set->rows[row];
+    return (wfre_list){set->ids + r->easy, r->hard - r->easy};
+}
+
+static inline wfre_list wfre_queryset_hard(const wfre_queryset *set, uint32_t row)
+{
+    const wfre_queryset_row *r = &set->rows[row];
+    return (wfre_list){set->ids + r->hard, r->end - r->hard};
+}
+
+/* Reads a file (plain or gzip, "-" for standard input). With a graph, all ids must be within its
+ * sizes. Errors name the file and line. The set is to be freed in any case. */
+WFRE_NODISCARD wfre_status wfre_queryset_read(const char *path, const wfre_graph *graph,
+                                              wfre_queryset *set, wfre_error *error);
+void wfre_queryset_clear(wfre_queryset *set);
+
+/* ---- writing, one query at a time ---------------------------------------------------------------
+ */
+
+/* Zero-initialise, open, put, then commit or discard, as with wfre_writer. */
+typedef struct wfre_queryset_writer {
+    wfre_writer out;
+    wfre_text line;
+} wfre_queryset_writer;
+
+/* `comment` (or NULL) becomes the first lines of the file. */
+WFRE_NODISCARD wfre_status wfre_queryset_writer_open(wfre_queryset_writer *writer, const char *path,
+                                                     const char *comment, wfre_error *error);
+/* `type` NULL names it by the tree, see wfre_type_name. */
+WFRE_NODISCARD wfre_status wfre_queryset_writer_put(wfre_queryset_writer *writer, const char *type,
+                                                    const wfre_node *tree, wfre_list easy,
+                                                    wfre_list hard, wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_queryset_writer_commit(wfre_queryset_writer *writer,
+                                                       wfre_error *error);
+void wfre_queryset_writer_discard(wfre_queryset_writer *writer);
+
+#endif
