@@ -1,0 +1,45 @@
+/* The exact engine: all answers that a split's graph proves.
+ *
+ * Operator trees are answered here, bottom up by set operations; formulas that are no trees by the
+ * join (query/join.h), on the same sets. An engine holds the memory of one thread and is reused
+ * from question to question; in the long run it does not allocate. */
+#ifndef WFRE_SRC_QUERY_EXACT_H
+#define WFRE_SRC_QUERY_EXACT_H
+
+#include "query/set.h"
+#include "query/tree.h"
+
+typedef struct wfre_exact {
+    const wfre_graph *graph;
+    wfre_sets sets;
+    wfre_entity *answers; /* those of the last question, if they had to be written out */
+    size_t answers_capacity;
+    double deadline;             /* on wfre_clock; 0 for none */
+    const wfre_monitor *monitor; /* asked now and then whether to stop */
+} wfre_exact;
+
+/* The graph must stay open as long as the engine. */
+WFRE_NODISCARD wfre_status wfre_exact_open(wfre_exact *exact, const wfre_graph *graph,
+                                           wfre_error *error);
+void wfre_exact_close(wfre_exact *exact);
+
+/* The answers of a tree with all its ids, ascending; they live until the engine's next question,
+ * and no longer than the tree and the graph. */
+WFRE_NODISCARD wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split,
+                                           const wfre_node *tree, wfre_list *answers,
+                                           wfre_error *error);
+
+/* How many answers the tree has when the child `without` of an intersection or union is left out.
+ * Since every branch only ever adds answers or only ever takes some away, an equal number means
+ * that the branch does not matter. */
+WFRE_NODISCARD wfre_status wfre_exact_count(wfre_exact *exact, wfre_split split,
+                                            const wfre_node *tree, const wfre_node *without,
+                                            size_t *count, wfre_error *error);
+
+/* WFRE_ERR_TIMEOUT or WFRE_ERR_INTERRUPTED if it is time to stop. */
+wfre_status wfre_exact_check(const wfre_exact *exact, wfre_error *error);
+/* The set's members as a list in the engine's memory. */
+wfre_status wfre_exact_write(wfre_exact *exact, const wfre_set *set, wfre_list *answers,
+                             wfre_error *error);
+
+#endif

@@ -1,0 +1,526 @@
+/* From a clause to a plan: domains, folding of leaves, order of the variables. */
+#include "query/plan.h"
+
+/* How often domains are narrowed along the atoms between variables before the search. Each round
+ * costs two projections an atom; later rounds rarely remove much. */
+enum { NARROWING_ROUNDS = 2 };
+
+/* A variable of the clause's own. */
+typedef struct variable {
+    uint32_t id;
+    wfre_set domain;
+    bool folded; /* into another's domain, or without influence */
+    bool placed; /* has its step */
+} variable;
+
+/* An atom between two variables, at least one of them the clause's own. */
+typedef struct atom {
+    wfre_relation relation;
+    uint32_t left, right;
+    bool folded;
+} atom;
+
+typedef struct draft {
+    wfre_search *search;
+    wfre_sets *sets;
+    wfre_plan *plan;
+    uint32_t target;
+    variable *variables;
+    size_t variable_count;
+    atom *atoms;
+    size_t atom_count;
+    wfre_test *tests;
+    size_t test_count;
+} draft;
+
+static wfre_status no_memory(const draft *d)
+{
+    return wfre_fail_memory(d->search->error, "planning a query");
+}
+
+static void *take(draft *d, size_t count, size_t size)
+{
+    return wfre_arena_alloc(&d->search->arena, count, size);
+}
+
+/* NULL if the variable comes from outside. */
+static variable *own(draft *d, uint32_t id)
+{
+    for (size_t i = 0; i < d->variable_count; i++)
+        if (d->variables[i].id == id)
+            return &d->variables[i];
+    return NULL;
+}
+
+static variable *own_term(draft *d, wfre_term term)
+{
+    return term.is_variable ? own(d, term.id) : NULL;
+}
+
+/* Keeps of the domain what is in `set`, which is released. */
+static wfre_status restrict_domain(draft *d, variable *v, wfre_set set)
+{
+    if (!wfre_set_intersect(d->sets, &v->domain, &set))
+        return no_memory(d);
+    if (wfre_set_size(d->sets, &v->domain) == 0)
+        d->plan->impossible = true;
+    return WFRE_OK;
+}
+
+/* ---- literals ---------------------------------------------------------------------------------
+ */
+
+/* The entities with an edge to themselves. */
+static wfre_status find_loops(draft *d, wfre_relation relation, wfre_set *set)
+{
+    const wfre_adjacency *edges = d->search->edges;
+    uint32_t begin = edges->relation_groups[relation];
+    uint32_t end = edges->relation_groups[relation + 1];
+    wfre_entity *ids = take(d, end - begin, sizeof *ids);
+    if (!ids)
+        return no_memory(d);
+    size_t count = 0;
+    for (uint32_t g = begin; g < end; g++) {
+        wfre_list targets = wfre_group_targets(edges, g);
+        wfre_set set_of_targets = wfre_set_borrow(targets.ids, targets.count);
+        ids[count] = edges->group_entity[g];
+        count += wfre_set_has(&set_of_targets, edges->group_entity[g]);
+    }
+    *set = wfre_set_borrow(ids, count);
+    return WFRE_OK;
+}
+
+static wfre_test *add_test(draft *d, wfre_test_kind kind, bool positive)
+{
+    wfre_test *test = &d->tests[d->test_count++];
+    *test = (wfre_test){.kind = kind, .positive = positive, .set = wfre_set_empty()};
+    return test;
+}
+
+static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive)
+{
+    wfre_status status = WFRE_OK;
+    wfre_term left = formula->left;
+    wfre_term right = formula->right;
+    variable *from = own_term(d, left);
+    variable *to = own_term(d, right);
+    if (!from && !to) { /* entities and variables from outside */
+        wfre_test *test = add_test(d, WFRE_TEST_EDGE, positive);
+        test->relation = formula->relation;
+        test->left = left;
+        test->right = right;
+        return WFRE_OK;
+    }
+    if (from == to || !left.is_variable || !right.is_variable) {
+        wfre_set set;
+        if (from == to) {
+            TRY(find_loops(d, formula->relation, &set));
+        } else {
+            wfre_list list = to ? wfre_graph_targets(d->search->exact->graph, d->search->split,
+                                                     formula->relation, left.id)
+                                : wfre_graph_targets(d->search->exact->graph, d->search->split,
+                                                     formula->relation ^ 1, right.id);
+            set = wfre_set_borrow(list.ids, list.count);
+        }
+        set.complement = !positive;
+        return restrict_domain(d, from ? from : to, set);
+    }
+    if (positive) {
+        d->atoms[d->atom_count++] = (atom){formula->relation, left.id, right.id, false};
+        return WFRE_OK;
+    }
+    uint32_t *variables = take(d, 2, sizeof *variables);
+    if (!variables)
+        return no_memory(d);
+    variables[0] = left.id;
+    variables[1] = right.id;
+    wfre_test *test = add_test(d, WFRE_TEST_EDGE, false);
+    test->relation = formula->relation;
+    test->left = left;
+    test->right = right;
+    test->variables = variables;
+    test->variable_count = 2;
+cleanup:
+    return status;
+}
+
+/* A literal that is a question of its own. About one variable it is answered now, once and for all
+ * entities; about several it becomes a test. */
+static wfre_status add_subformula(draft *d, wfre_literal literal)
+{
+    wfre_status status = WFRE_OK;
+    wfre_search *search = d->search;
+    wfre_clauses clauses;
+    wfre_plans plans;
+    bool negated;
+    size_t count = 0;
+    uint32_t *variables = take(d, search->variable_count, sizeof *variables);
+    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &negated))
+        return no_memory(d);
+    wfre_free_variables(literal.formula, variables, &count);
+    TRY(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &plans));
+    if (count == 0) {
+        bool holds;
+        TRY(wfre_search_any(search, plans, &holds));
+        if (holds == negated)
+            d->plan->impossible = true;
+    } else if (count == 1) {
+        wfre_set set;
+        TRY(wfre_search_set(search, plans, &set));
+        variable *v = own(d, variables[0]);
+        if (v) {
+            set.complement ^= negated;
+            TRY(restrict_domain(d, v, set));
+        } else {
+            wfre_test *test = add_test(d, WFRE_TEST_SET, !negated);
+            test->left = (wfre_term){true, variables[0]};
+            test->set = set;
+        }
+    } else {
+        wfre_test *test = add_test(d, WFRE_TEST_PLANS, !negated);
+        test->plans = plans;
+        test->variables = variables;
+        test->variable_count = count;
+    }
+cleanup:
+    return status;
+}
+
+/* ---- folding and narrowing ----------------------------------------------------------------------
+ */
+
+static bool tested(const draft *d, uint32_t id)
+{
+    for (size_t i = 0; i < d->test_count; i++)
+        for (size_t k = 0; k < d->tests[i].variable_count; k++)
+            if (d->tests[i].variables[k] == id)
+                return true;
+    return false;
+}
+
+/* Keeps of `to` what has an edge from the domain of `from`; NULL stands for a variable from
+ * outside, of which nothing is known. */
+static wfre_status follow(draft *d, const variable *from, wfre_relation relation, variable *to)
+{
+    if (!to || d->plan->impossible)
+        return WFRE_OK;
+    wfre_status status = wfre_exact_check(d->search->exact, d->search->error);
+    if (status != WFRE_OK)
+        return status;
+    wfre_set image = from ? wfre_set_view(from->domain) : wfre_set_empty();
+    image.complement ^= !from;
+    if (!wfre_set_project(d->sets, d->search->edges, relation, &image)) {
+        wfre_set_release(d->sets, &image);
+        return no_memory(d);
+    }
+    return restrict_domain(d, to, image);
+}
+
+/* Folds v if nothing but one atom to another own variable mentions it. */
+static wfre_status fold(draft *d, variable *v, bool *folded)
+{
+    wfre_status status = WFRE_OK;
+    atom *only = NULL;
+    if (v->folded || v->id == d->target || tested(d, v->id))
+        return WFRE_OK;
+    for (size_t i = 0; i < d->atom_count; i++) {
+        atom *a = &d->atoms[i];
+        if (a->folded || (a->left != v->id && a->right != v->id))
+            continue;
+        if (only)
+            return WFRE_OK;
+        only = a;
+    }
+    if (only) {
+        bool forward = only->left == v->id;
+        variable *other = own(d, forward ? only->right : only->left);
+        if (!other)
+            return WFRE_OK;
+        TRY(follow(d, v, only->relation ^ !forward, other));
+        only->folded = true;
+    }
+    v->folded = *folded = true;
+cleanup:
+    return status;
+}
+
+static wfre_status shrink_domains(draft *d)
+{
+    wfre_status status = WFRE_OK;
+    bool folded;
+    do {
+        folded = false;
+        for (size_t i = 0; i < d->variable_count; i++)
+            TRY(fold(d, &d->variables[i], &folded));
+    } while (folded);
+    for (int round = 0; round < NARROWING_ROUNDS; round++)
+        for (size_t i = 0; i < d->atom_count; i++) {
+            const atom *a = &d->atoms[i];
+            if (a->folded)
+                continue;
+            TRY(follow(d, own(d, a->left), a->relation, own(d, a->right)));
+            TRY(follow(d, own(d, a->right), a->relation ^ 1, own(d, a->left)));
+        }
+cleanup:
+    return status;
+}
+
+/* ---- steps --------------------------------------------------------------------------------------
+ */
+
+/* Whether the atom or test ties the two variables together. */
+static bool tied(const draft *d, uint32_t a, uint32_t b)
+{
+    for (size_t i = 0; i < d->atom_count; i++) {
+        const atom *t = &d->atoms[i];
+        if (!t->folded && ((t->left == a && t->right == b) || (t->left == b && t->right == a)))
+            return true;
+    }
+    for (size_t i = 0; i < d->test_count; i++) {
+        bool has_a = false;
+        bool has_b = false;
+        for (size_t k = 0; k < d->tests[i].variable_count; k++) {
+            has_a |= d->tests[i].variables[k] == a;
+            has_b |= d->tests[i].variables[k] == b;
+        }
+        if (has_a && has_b)
+            return true;
+    }
+    return false;
+}
+
+/* Has a value when a step below asks: from outside, or placed above. */
+static bool has_value(draft *d, uint32_t id)
+{
+    const variable *v = own(d, id);
+    return !v || v->placed;
+}
+
+/* How many atoms give candidates for v now. */
+static size_t count_sources(draft *d, const variable *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < d->atom_count; i++) {
+        const atom *a = &d->atoms[i];
+        if (!a->folded && (a->left == v->id || a->right == v->id))
+            count += has_value(d, a->left == v->id ? a->right : a->left);
+    }
+    return count;
+}
+
+/* The variable to place next: the one asked for, else one with candidates from above, else the one
+ * with the smallest domain. */
+static variable *choose(draft *d, variable *const *members, size_t count)
+{
+    variable *best = NULL;
+    size_t best_sources = 0;
+    for (size_t i = 0; i < count; i++) {
+        variable *v = members[i];
+        size_t sources = count_sources(d, v);
+        if (v->id == d->target)
+            return v;
+        if (!best || sources > best_sources ||
+            (sources == best_sources &&
+             wfre_set_size(d->sets, &v->domain) < wfre_set_size(d->sets, &best->domain))) {
+            best = v;
+            best_sources = sources;
+        }
+    }
+    return best;
+}
+
+/* All variables of the test have values, v being the last to get one. */
+static bool decided_by(draft *d, const wfre_test *test, const variable *v)
+{
+    bool mentioned = false;
+    for (size_t k = 0; k < test->variable_count; k++) {
+        mentioned |= test->variables[k] == v->id;
+        if (!has_value(d, test->variables[k]))
+            return false;
+    }
+    return mentioned;
+}
+
+static wfre_status place(draft *d, variable *v, wfre_step **out)
+{
+    wfre_step *step = take(d, 1, sizeof *step);
+    if (!step)
+        return no_memory(d);
+    *step = (wfre_step){.variable = v->id, .domain = wfre_set_view(v->domain)};
+    step->sources = take(d, d->atom_count, sizeof *step->sources);
+    step->lists = take(d, d->atom_count + 1, sizeof *step->lists);
+    step->at = take(d, d->atom_count + 1, sizeof *step->at);
+    step->tests = take(d, d->test_count, sizeof *step->tests);
+    if (!step->sources || !step->lists || !step->at || !step->tests)
+        return no_memory(d);
+    for (size_t i = 0; i < d->atom_count; i++) {
+        const atom *a = &d->atoms[i];
+        if (a->folded)
+            continue;
+        if (a->right == v->id && has_value(d, a->left))
+            step->sources[step->source_count++] = (wfre_source){a->relation, a->left};
+        else if (a->left == v->id && has_value(d, a->right))
+            step->sources[step->source_count++] = (wfre_source){a->relation ^ 1, a->right};
+    }
+    v->placed = true;
+    for (size_t i = 0; i < d->test_count; i++)
+        if (decided_by(d, &d->tests[i], v))
+            step->tests[step->test_count++] = &d->tests[i];
+    *out = step;
+    return WFRE_OK;
+}
+
+/* Moves to the front of members[0 .. count) all that are tied to members[0], directly or through
+ * others; returns how many. */
+static size_t gather_component(const draft *d, variable **members, size_t count)
+{
+    size_t inside = 1;
+    for (size_t i = 0; i < inside; i++)
+        for (size_t k = inside; k < count; k++)
+            if (tied(d, members[i]->id, members[k]->id)) {
+                variable *moved = members[k];
+                members[k] = members[inside];
+                members[inside++] = moved;
+            }
+    return inside;
+}
+
+/* Steps for all members: one for each set of variables that are tied together, with the rest of
+ * that set below it. */
+static wfre_status place_all(draft *d, variable **members, size_t count, wfre_step ***steps,
+                             size_t *step_count)
+{
+    wfre_status status = WFRE_OK;
+    *step_count = 0;
+    *steps = take(d, count, sizeof **steps);
+    if (!*steps)
+        return no_memory(d);
+    while (count > 0) {
+        size_t inside = gather_component(d, members, count);
+        variable *first = choose(d, members, inside);
+        for (size_t i = 0; i < inside; i++)
+            if (members[i] == first)
+                members[i] = members[0];
+        members[0] = first;
+        wfre_step *step = NULL;
+        TRY(place(d, first, &step));
+        TRY(place_all(d, members + 1, inside - 1, &step->children, &step->child_count));
+        (*steps)[(*step_count)++] = step;
+        members += inside;
+        count -= inside;
+    }
+cleanup:
+    return status;
+}
+
+/* Whether anything in the step's tree depends on variables from outside. */
+static bool looks_outside(draft *d, const wfre_step *step)
+{
+    for (size_t i = 0; i < step->source_count; i++)
+        if (!own(d, step->sources[i].from))
+            return true;
+    for (size_t i = 0; i < step->test_count; i++)
+        for (size_t k = 0; k < step->tests[i]->variable_count; k++)
+            if (!own(d, step->tests[i]->variables[k]))
+                return true;
+    for (size_t i = 0; i < step->child_count; i++)
+        if (looks_outside(d, step->children[i]))
+            return true;
+    return false;
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
+
+/* Places the variables that are left; a tree of steps that is the same whatever the values outside
+ * is searched at once. */
+static wfre_status make_steps(draft *d)
+{
+    wfre_status status = WFRE_OK;
+    wfre_plan *plan = d->plan;
+    size_t count = 0;
+    wfre_step **steps = NULL;
+    size_t step_count = 0;
+    variable **members = take(d, d->variable_count, sizeof *members);
+    plan->tests = take(d, d->test_count, sizeof *plan->tests);
+    if (!members || !plan->tests)
+        return no_memory(d);
+    for (size_t i = 0; i < d->test_count; i++) {
+        bool outside = true;
+        for (size_t k = 0; k < d->tests[i].variable_count; k++)
+            outside &= !own(d, d->tests[i].variables[k]);
+        if (outside)
+            plan->tests[plan->test_count++] = &d->tests[i];
+    }
+    for (size_t i = 0; i < d->variable_count; i++)
+        if (!d->variables[i].folded)
+            members[count++] = &d->variables[i];
+    TRY(place_all(d, members, count, &steps, &step_count));
+    plan->roots = steps;
+    for (size_t i = 0; i < step_count && !plan->impossible; i++) {
+        if (steps[i]->variable == d->target) {
+            plan->target = steps[i];
+        } else if (looks_outside(d, steps[i])) {
+            plan->roots[plan->root_count++] = steps[i];
+        } else {
+            bool holds;
+            TRY(wfre_search_step(d->search, steps[i], &holds));
+            plan->impossible |= !holds;
+        }
+    }
+cleanup:
+    return status;
+}
+
+static void add_own(draft *d, uint32_t id)
+{
+    wfre_set all = wfre_set_empty();
+    all.complement = true;
+    if (!own(d, id))
+        d->variables[d->variable_count++] = (variable){.id = id, .domain = all};
+}
+
+static wfre_status plan_clause(wfre_search *search, const wfre_clause *clause, uint32_t target,
+                               wfre_plan *plan)
+{
+    wfre_status status = WFRE_OK;
+    *plan = (wfre_plan){.impossible = search->exact->sets.entities == 0};
+    draft d = {.search = search, .sets = &search->exact->sets, .plan = plan, .target = target};
+    d.variables = take(&d, clause->variable_count + 1, sizeof *d.variables);
+    d.atoms = take(&d, clause->literal_count, sizeof *d.atoms);
+    d.tests = take(&d, clause->literal_count, sizeof *d.tests);
+    if (!d.variables || !d.atoms || !d.tests)
+        return no_memory(&d);
+    for (size_t i = 0; i < clause->variable_count; i++)
+        add_own(&d, clause->variables[i]);
+    if (target != WFRE_NONE)
+        add_own(&d, target);
+    for (size_t i = 0; i < clause->literal_count && !plan->impossible; i++) {
+        wfre_literal literal = clause->literals[i];
+        if (literal.formula->kind == WFRE_ATOM)
+            TRY(add_atom(&d, literal.formula, literal.positive));
+        else
+            TRY(add_subformula(&d, literal));
+    }
+    if (!plan->impossible)
+        TRY(shrink_domains(&d));
+    if (!plan->impossible)
+        TRY(make_steps(&d));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_plan_clauses(wfre_search *search, wfre_clauses clauses, uint32_t target,
+                              wfre_plans *plans)
+{
+    wfre_plan *items = wfre_arena_alloc(&search->arena, clauses.count, sizeof *items);
+    if (!items)
+        return wfre_fail_memory(search->error, "planning a query");
+    for (size_t i = 0; i < clauses.count; i++) {
+        wfre_status status = plan_clause(search, &clauses.items[i], target, &items[i]);
+        if (status != WFRE_OK)
+            return status;
+    }
+    *plans = (wfre_plans){items, clauses.count};
+    return WFRE_OK;
+}

@@ -1,0 +1,177 @@
+/* Exact answers equal brute force over all assignments, on random graphs of up to 12 entities:
+ * trees through the tree engine and the join, formulas of all shapes through the join.
+ *
+ * WFRE_SEED picks another seed, WFRE_CASES another number of cases. A failure prints the case,
+ * which is enough to repeat it alone: every case has its own stream of random numbers. */
+#include "brute.h"
+#include "check.h"
+#include "graph/graph.h"
+#include "query/join.h"
+
+enum { ENTITIES = 12, RELATIONS = 3, QUERIES_PER_GRAPH = 20, TREE_DEPTH = 5 };
+
+static uint64_t setting(const char *name, uint64_t fallback)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : fallback;
+}
+
+static wfre_graph *build_graph(const brute_graph *graph)
+{
+    wfre_graph_builder *builder;
+    wfre_graph *built;
+    char name[16];
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (uint32_t e = 0; e < graph->entities; e++) {
+        wfre_entity id;
+        int length = snprintf(name, sizeof name, "e%u", e);
+        assert_ok(wfre_graph_builder_entity(builder, name, (size_t)length, &id, error));
+        assert_int_equal(id, e);
+    }
+    for (uint32_t r = 0; r < graph->relations; r++) {
+        wfre_relation id;
+        int length = snprintf(name, sizeof name, "r%u", r);
+        assert_ok(wfre_graph_builder_relation(builder, name, (size_t)length, &id, error));
+        assert_int_equal(id, 2 * r);
+        for (uint32_t h = 0; h < graph->entities; h++)
+            for (uint32_t t = 0; t < graph->entities; t++)
+                if (graph->edge[r][h][t])
+                    assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, h, 2 * r, t, error));
+    }
+    assert_ok(wfre_graph_builder_finish(builder, &built, error));
+    wfre_graph_builder_free(builder);
+    return built;
+}
+
+static uint32_t as_bits(wfre_list answers)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < answers.count; i++) {
+        assert_true(i == 0 || answers.ids[i] > answers.ids[i - 1]);
+        bits |= 1u << answers.ids[i];
+    }
+    return bits;
+}
+
+/* ---- formulas with cycles -----------------------------------------------------------------------
+ */
+
+enum { CYCLE_VARIABLES = 4 };
+
+static wfre_term random_term(wfre_rng *rng, const brute_graph *graph, uint32_t variables)
+{
+    if (wfre_rng_below(rng, 8) == 0)
+        return wfre_term_entity(wfre_rng_below(rng, graph->entities));
+    return wfre_term_variable(wfre_rng_below(rng, variables));
+}
+
+/* A conjunction of atoms over the first `variables` variables, some negated. */
+static const wfre_formula *random_conjunction(wfre_arena *arena, wfre_rng *rng,
+                                              const brute_graph *graph, uint32_t variables)
+{
+    const wfre_formula *atoms[6];
+    uint32_t count = 1 + wfre_rng_below(rng, 6);
+    for (uint32_t i = 0; i < count; i++) {
+        atoms[i] = wfre_formula_atom(arena, wfre_rng_below(rng, 2 * graph->relations),
+                                     random_term(rng, graph, variables),
+                                     random_term(rng, graph, variables));
+        if (wfre_rng_below(rng, 5) == 0)
+            atoms[i] = wfre_formula_not(arena, atoms[i]);
+    }
+    return wfre_formula_join(arena, WFRE_AND, atoms, count);
+}
+
+/* Atoms between any of a few variables, often cyclic or doubled, and below them perhaps a negated
+ * existential of the same kind, or a disjunction of two: what the general generator seldom makes.
+ */
+static void random_cyclic_query(wfre_rng *rng, const brute_graph *graph, wfre_query *query)
+{
+    uint32_t outer = 1 + wfre_rng_below(rng, CYCLE_VARIABLES);
+    uint32_t inner = wfre_rng_below(rng, 3);
+    *query = (wfre_query){.variable_count = outer + inner};
+    wfre_arena *arena = &query->arena;
+    const wfre_formula *formula = random_conjunction(arena, rng, graph, outer);
+    if (inner > 0 || wfre_rng_below(rng, 2) == 0) {
+        const wfre_formula *nested = random_conjunction(arena, rng, graph, outer + inner);
+        for (uint32_t v = outer; v < outer + inner; v++)
+            nested = wfre_formula_exists(arena, v, nested);
+        if (wfre_rng_below(rng, 2) == 0)
+            nested = wfre_formula_not(arena, nested);
+        wfre_formula_kind kind = wfre_rng_below(rng, 3) == 0 ? WFRE_OR : WFRE_AND;
+        const wfre_formula *both[] = {formula, nested};
+        formula = wfre_formula_join(arena, kind, both, 2);
+    }
+    for (uint32_t v = 1; v < outer; v++)
+        formula = wfre_formula_exists(arena, v, formula);
+    assert_non_null(formula);
+    query->formula = formula;
+}
+
+/* ---- cases --------------------------------------------------------------------------------------
+ */
+
+static void check_formula(wfre_exact *exact, const brute_graph *brute, const wfre_query *query)
+{
+    wfre_list answers;
+    assert_ok(wfre_exact_formula(exact, WFRE_TRAIN, query, &answers, error));
+    assert_int_equal(as_bits(answers), brute_formula(brute, query));
+}
+
+static void check_tree(wfre_exact *exact, const brute_graph *brute, wfre_rng *rng)
+{
+    wfre_query query = {0};
+    wfre_list answers;
+    query.tree = brute_random_tree(&query.arena, rng, brute, TREE_DEPTH);
+    uint32_t expected = brute_tree(brute, query.tree);
+    assert_ok(wfre_exact_tree(exact, WFRE_TRAIN, query.tree, &answers, error));
+    assert_int_equal(as_bits(answers), expected);
+    wfre_arena_free(&query.arena);
+}
+
+static void check_case(wfre_exact *exact, const brute_graph *brute, wfre_rng *rng)
+{
+    wfre_query query;
+    switch (wfre_rng_below(rng, 4)) {
+    case 0:
+        check_tree(exact, brute, rng);
+        return;
+    case 1:
+        brute_random_query(rng, brute, 5, &query);
+        break;
+    default:
+        random_cyclic_query(rng, brute, &query);
+    }
+    check_formula(exact, brute, &query);
+    wfre_arena_free(&query.arena);
+}
+
+static uint64_t seed, current;
+
+static void answers_equal_brute_force(void **state)
+{
+    (void)state;
+    uint64_t cases = setting("WFRE_CASES", 100000);
+    for (current = 0; current < cases;) {
+        wfre_rng rng = wfre_rng_keyed(seed, 0, current);
+        brute_graph brute;
+        brute_random_graph(&rng, ENTITIES, RELATIONS, &brute);
+        wfre_graph *graph = build_graph(&brute);
+        wfre_exact exact;
+        assert_ok(wfre_exact_open(&exact, graph, error));
+        for (int i = 0; i < QUERIES_PER_GRAPH && current < cases; i++, current++) {
+            wfre_rng stream = wfre_rng_keyed(seed, 1, current);
+            check_case(&exact, &brute, &stream);
+        }
+        wfre_exact_close(&exact);
+        wfre_graph_close(graph);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(answers_equal_brute_force)};
+    seed = setting("WFRE_SEED", 20230714);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    printf("seed %llu, %llu cases\n", (unsigned long long)seed, (unsigned long long)current);
+    return failed;
+}

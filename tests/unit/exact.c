@@ -1,0 +1,325 @@
+/* Sets against plain arrays of flags, and the engine's errors, limits and behaviour without memory.
+ * That its answers are right is tests/property/exact.c. */
+#include "base/clock.h"
+#include "base/rng.h"
+#include "check.h"
+#include "graph/graph.h"
+#include "query/join.h"
+
+/* More than one word of bits, and not a multiple of 64. */
+enum { ENTITIES = 500, RELATIONS = 2, TRIPLES = 4000 };
+
+static wfre_graph *graph;
+
+/* Relation 0 is dense, relation 1 sparse. */
+static int build_graph(void **state)
+{
+    (void)state;
+    wfre_rng rng = wfre_rng_keyed(7, 0, 0);
+    wfre_graph_builder *builder;
+    char name[16];
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (uint32_t e = 0; e < ENTITIES; e++) {
+        wfre_entity id;
+        int length = snprintf(name, sizeof name, "e%u", e);
+        assert_ok(wfre_graph_builder_entity(builder, name, (size_t)length, &id, error));
+    }
+    for (uint32_t r = 0; r < RELATIONS; r++) {
+        wfre_relation id;
+        int length = snprintf(name, sizeof name, "r%u", r);
+        assert_ok(wfre_graph_builder_relation(builder, name, (size_t)length, &id, error));
+    }
+    for (int i = 0; i < TRIPLES; i++) {
+        wfre_relation relation = wfre_rng_below(&rng, 20) == 0 ? 2 : 0;
+        assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, wfre_rng_below(&rng, ENTITIES),
+                                            relation, wfre_rng_below(&rng, ENTITIES), error));
+    }
+    assert_ok(wfre_graph_builder_finish(builder, &graph, error));
+    wfre_graph_builder_free(builder);
+    return 0;
+}
+
+static int close_graph(void **state)
+{
+    (void)state;
+    wfre_graph_close(graph);
+    return 0;
+}
+
+/* ---- sets ---------------------------------------------------------------------------------------
+ */
+
+/* A set and what it should be. */
+typedef struct pair {
+    wfre_set set;
+    bool flags[ENTITIES];
+    wfre_entity ids[ENTITIES];
+} pair;
+
+/* Few, some or most entities, as a borrowed list, perhaps complemented. */
+static void random_pair(wfre_rng *rng, pair *p)
+{
+    static const uint32_t SHARES[] = {0, 1, 5, 40, 90, 100};
+    uint32_t share = SHARES[wfre_rng_below(rng, 6)];
+    bool complement = wfre_rng_below(rng, 3) == 0;
+    size_t count = 0;
+    for (wfre_entity e = 0; e < ENTITIES; e++) {
+        p->flags[e] = wfre_rng_below(rng, 100) < share;
+        if (p->flags[e])
+            p->ids[count++] = e;
+        p->flags[e] ^= complement;
+    }
+    p->set = wfre_set_borrow(p->ids, count);
+    p->set.complement = complement;
+}
+
+static void check_pair(const wfre_sets *sets, const pair *p)
+{
+    wfre_entity ids[ENTITIES];
+    size_t count = 0;
+    wfre_set_write(sets, &p->set, ids);
+    for (wfre_entity e = 0; e < ENTITIES; e++) {
+        assert_int_equal(wfre_set_has(&p->set, e), p->flags[e]);
+        if (p->flags[e])
+            assert_int_equal(ids[count++], e);
+    }
+    assert_int_equal(wfre_set_size(sets, &p->set), count);
+}
+
+static void project_flags(wfre_relation relation, pair *p)
+{
+    bool reached[ENTITIES] = {false};
+    for (wfre_entity h = 0; h < ENTITIES; h++)
+        for (wfre_entity t = 0; p->flags[h] && t < ENTITIES; t++)
+            reached[t] |= wfre_graph_has(graph, WFRE_TRAIN, h, relation, t);
+    memcpy(p->flags, reached, sizeof reached);
+}
+
+/* Chains of random operations, so that each meets every form a set can have. */
+static void sets_behave_like_flags(void **state)
+{
+    enum { STEPS = 4 };
+    (void)state;
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, WFRE_TRAIN);
+    wfre_sets sets;
+    assert_true(wfre_sets_open(&sets, ENTITIES));
+    for (uint64_t trial = 0; trial < 600; trial++) {
+        wfre_rng rng = wfre_rng_keyed(11, 0, trial);
+        pair left;
+        pair others[STEPS]; /* the result may borrow from any of them */
+        random_pair(&rng, &left);
+        for (int step = 0; step < STEPS; step++) {
+            pair *right = &others[step];
+            random_pair(&rng, right);
+            wfre_relation relation = wfre_rng_below(&rng, 2 * RELATIONS);
+            uint32_t choice = wfre_rng_below(&rng, 3);
+            if (step % 2 == 1) /* both sides computed, not borrowed */
+                assert_true(wfre_set_unite(&sets, &right->set, &(wfre_set){.slot = WFRE_NONE}));
+            if (choice == 2) {
+                assert_true(wfre_set_project(&sets, edges, relation, &left.set));
+                project_flags(relation, &left);
+            } else {
+                for (int e = 0; e < ENTITIES; e++)
+                    left.flags[e] = choice == 0 ? left.flags[e] && right->flags[e]
+                                                : left.flags[e] || right->flags[e];
+                assert_true(choice == 0 ? wfre_set_intersect(&sets, &left.set, &right->set)
+                                        : wfre_set_unite(&sets, &left.set, &right->set));
+            }
+            check_pair(&sets, &left);
+            wfre_set_release(&sets, &right->set);
+        }
+        wfre_set_release(&sets, &left.set);
+        assert_int_equal(sets.unused_count, sets.slot_count);
+    }
+    wfre_sets_close(&sets);
+}
+
+static void projections_can_be_looked_at_from_behind(void **state)
+{
+    (void)state;
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, WFRE_TRAIN);
+    wfre_sets sets;
+    assert_true(wfre_sets_open(&sets, ENTITIES));
+    for (uint64_t trial = 0; trial < 300; trial++) {
+        wfre_rng rng = wfre_rng_keyed(12, 0, trial);
+        pair from;
+        random_pair(&rng, &from);
+        wfre_relation relation = wfre_rng_below(&rng, 2 * RELATIONS);
+        bool keep = wfre_rng_below(&rng, 2) == 0;
+        wfre_entity few[] = {3, 77, 78, 201, 333, 450};
+        wfre_set set = wfre_set_borrow(few, 6);
+        assert_true(wfre_set_filter_projection(&sets, edges, relation, &from.set, keep, &set));
+        project_flags(relation, &from);
+        for (int i = 0; i < 6; i++)
+            assert_int_equal(wfre_set_has(&set, few[i]), from.flags[few[i]] == keep);
+        wfre_set_release(&sets, &set);
+    }
+    wfre_sets_close(&sets);
+}
+
+/* ---- errors and limits --------------------------------------------------------------------------
+ */
+
+static void ids_beyond_the_graph_are_refused(void **state)
+{
+    (void)state;
+    wfre_arena arena = {0};
+    wfre_exact exact;
+    wfre_list answers;
+    wfre_error why;
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    const wfre_node *tree = wfre_node_project(&arena, 0, wfre_node_entity(&arena, ENTITIES));
+    assert_int_equal(wfre_exact_tree(&exact, WFRE_TRAIN, tree, &answers, &why), WFRE_ERR_ARGUMENT);
+    assert_non_null(strstr(why.message, "entity #500"));
+    tree = wfre_node_project(&arena, 2 * RELATIONS, wfre_node_entity(&arena, 0));
+    assert_int_equal(wfre_exact_tree(&exact, WFRE_TRAIN, tree, &answers, &why), WFRE_ERR_ARGUMENT);
+    assert_non_null(strstr(why.message, "relation #4"));
+    wfre_exact_close(&exact);
+    wfre_arena_free(&arena);
+}
+
+/* Six variables with no positive atom to join on: no two of them have an edge of one relation, and
+ * the last has edges of the other to all, said by double negation. It takes values for the first
+ * five to see that the last has none. */
+static void hard_query(wfre_query *query)
+{
+    enum { VARIABLES = 6, LAST = VARIABLES - 1 };
+    *query = (wfre_query){.variable_count = VARIABLES + LAST};
+    wfre_arena *arena = &query->arena;
+    const wfre_formula *parts[VARIABLES * VARIABLES];
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < LAST; a++) {
+        wfre_term from = wfre_term_variable(a);
+        for (uint32_t b = a + 1; b < LAST; b++)
+            parts[count++] =
+                wfre_formula_not(arena, wfre_formula_atom(arena, 0, from, wfre_term_variable(b)));
+        const wfre_formula *atom = wfre_formula_atom(arena, 2, from, wfre_term_variable(LAST));
+        parts[count++] = wfre_formula_not(
+            arena, wfre_formula_exists(arena, VARIABLES + a, wfre_formula_not(arena, atom)));
+    }
+    const wfre_formula *formula = wfre_formula_join(arena, WFRE_AND, parts, count);
+    for (uint32_t v = 1; v < VARIABLES; v++)
+        formula = wfre_formula_exists(arena, v, formula);
+    query->formula = formula;
+    assert_non_null(formula);
+}
+
+static bool stop_at_once(void *context)
+{
+    ++*(int *)context;
+    return true;
+}
+
+static void long_searches_stop_when_told(void **state)
+{
+    (void)state;
+    wfre_exact exact;
+    wfre_list answers;
+    wfre_error why;
+    wfre_query query;
+    int asked = 0;
+    wfre_monitor monitor = {.interrupted = stop_at_once, .context = &asked};
+    hard_query(&query);
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    double begin = wfre_clock();
+    exact.deadline = begin + 0.05;
+    assert_int_equal(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, &why),
+                     WFRE_ERR_TIMEOUT);
+    assert_true(wfre_clock() - begin < 5);
+    exact.deadline = 0;
+    exact.monitor = &monitor;
+    assert_int_equal(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, &why),
+                     WFRE_ERR_INTERRUPTED);
+    assert_true(asked > 0);
+    wfre_exact_close(&exact);
+    wfre_arena_free(&query.arena);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------
+ */
+
+static wfre_status answer_tree(void *context)
+{
+    wfre_status status;
+    wfre_exact exact = {0};
+    wfre_list answers;
+    TRY(wfre_exact_open(&exact, graph, NULL));
+    TRY(wfre_exact_tree(&exact, WFRE_TRAIN, context, &answers, NULL));
+cleanup:
+    wfre_exact_close(&exact);
+    return status;
+}
+
+static void trees_survive_failed_allocations(void **state)
+{
+    (void)state;
+    wfre_arena arena = {0};
+    const wfre_node *anchor = wfre_node_entity(&arena, 17);
+    const wfre_node *hops = wfre_node_project(
+        &arena, 1, wfre_node_project(&arena, 0, wfre_node_project(&arena, 0, anchor)));
+    const wfre_node *less = wfre_node_negate(
+        &arena, wfre_node_project(&arena, 3, wfre_node_project(&arena, 0, anchor)));
+    const wfre_node *both = wfre_node_pair(&arena, WFRE_OP_INTERSECT, hops, less);
+    const wfre_node *tree = wfre_node_negate(
+        &arena, wfre_node_pair(&arena, WFRE_OP_UNION, both, wfre_node_project(&arena, 2, hops)));
+    assert_non_null(tree);
+    sweep_allocations(answer_tree, (void *)tree);
+    wfre_arena_free(&arena);
+}
+
+static wfre_status answer_formula(void *context)
+{
+    wfre_status status;
+    wfre_exact exact = {0};
+    wfre_list answers;
+    TRY(wfre_exact_open(&exact, graph, NULL));
+    TRY(wfre_exact_formula(&exact, WFRE_TRAIN, context, &answers, NULL));
+cleanup:
+    wfre_exact_close(&exact);
+    return status;
+}
+
+/* A triangle, a leaf, a disjunction and a negated existential about two variables. */
+static void formulas_survive_failed_allocations(void **state)
+{
+    (void)state;
+    wfre_query query = {.variable_count = 5};
+    wfre_arena *arena = &query.arena;
+    wfre_term x = wfre_term_variable(0);
+    wfre_term y = wfre_term_variable(1);
+    wfre_term z = wfre_term_variable(2);
+    wfre_term leaf = wfre_term_variable(3);
+    wfre_term w = wfre_term_variable(4);
+    const wfre_formula *either[] = {wfre_formula_atom(arena, 2, x, x),
+                                    wfre_formula_atom(arena, 0, x, wfre_term_entity(3))};
+    const wfre_formula *inner[] = {wfre_formula_atom(arena, 2, y, w),
+                                   wfre_formula_atom(arena, 2, w, z)};
+    const wfre_formula *parts[] = {
+        wfre_formula_atom(arena, 0, x, y),
+        wfre_formula_atom(arena, 0, y, z),
+        wfre_formula_atom(arena, 0, z, x),
+        wfre_formula_atom(arena, 2, y, leaf),
+        wfre_formula_join(arena, WFRE_OR, either, 2),
+        wfre_formula_not(
+            arena, wfre_formula_exists(arena, 4, wfre_formula_join(arena, WFRE_AND, inner, 2)))};
+    const wfre_formula *formula = wfre_formula_join(arena, WFRE_AND, parts, 6);
+    for (uint32_t v = 1; v <= 3; v++)
+        formula = wfre_formula_exists(arena, v, formula);
+    query.formula = formula;
+    assert_non_null(formula);
+    sweep_allocations(answer_formula, &query);
+    wfre_arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets_behave_like_flags),
+        cmocka_unit_test(projections_can_be_looked_at_from_behind),
+        cmocka_unit_test(ids_beyond_the_graph_are_refused),
+        cmocka_unit_test(long_searches_stop_when_told),
+        cmocka_unit_test(trees_survive_failed_allocations),
+        cmocka_unit_test(formulas_survive_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, build_graph, close_graph);
+}
