@@ -1,0 +1,63 @@
+/* What a wfre_score holds, and the kernel slots that the per-CPU files fill.
+ *
+ * Every kernel works on packed rows ("sides"): each row is brought once into the layout that the
+ * kernel wants, with everything computed that depends on that row alone. A side is opaque to all
+ * but the kernels of its own score.
+ *
+ *     row of d floats --pack_left---> left side  \
+ *                                                 +--value/gradient--> distance
+ *     row of d floats --pack_right--> right side /
+ */
+#ifndef WFRE_SRC_WFR_PLAN_H
+#define WFRE_SRC_WFR_PLAN_H
+
+#include "wfre/score.h"
+
+typedef struct wfre_score_kernels {
+    /* Bytes of a side: multiples of 64, so that an array of sides stays aligned. */
+    size_t left_size;
+    size_t right_size;
+    /* `row` has d floats, any alignment. `side` is 64-byte aligned. */
+    void (*pack_left)(const wfre_score *score, const float *row, void *side);
+    void (*pack_right)(const wfre_score *score, const float *row, void *side);
+    double (*value)(const wfre_score *score, const void *left, const void *right);
+    /* Fewer iterations, the rest extrapolated. */
+    double (*extrapolated)(const wfre_score *score, const void *left, const void *right);
+    /* The value, and d elements of each gradient. */
+    double (*gradient)(const wfre_score *score, const void *left, const void *right,
+                       float *left_gradient, float *right_gradient);
+    /* One pair of double rows; gradients may be NULL. `scratch` has room for both sides. NULL if
+     * the kernels know only float. */
+    double (*pair)(const wfre_score *score, const double *left, const double *right, void *scratch,
+                   double *left_gradient, double *right_gradient);
+    const char *name;
+} wfre_score_kernels;
+
+struct wfre_score {
+    wfre_score_settings settings;   /* with the power resolved */
+    size_t blocks;                  /* b */
+    uint32_t window;                /* c_k > 0 for k < window <= a */
+    double exponent;                /* p = 1 / (1 + epsilon) */
+    double log_c[WFRE_BLOCK_LIMIT]; /* log c_k for k < window */
+    double h[WFRE_BLOCK_LIMIT];     /* c_k ^ power */
+    double k[WFRE_BLOCK_LIMIT];     /* c_k ^ (2 / epsilon) */
+    double kernel_sum;              /* of K over a block */
+    /* Bounds on log2 of phi, psi, H phi and H psi, whatever the rows in [0,1]^d are. */
+    double octaves_low;
+    double octaves_high;
+    wfre_score_kernels kernels;
+    void *tables; /* of the kernels, owned; NULL if they need none */
+};
+
+/* log c at a distance in bins; -INFINITY from the radius on. */
+double wfre_log_cosine(double distance, double radius);
+
+/* Each fills the slots it has kernels for. */
+void wfre_score_use_reference(wfre_score *score);
+void wfre_score_use_pointwise(wfre_score *score); /* all kinds but WFR */
+
+/* P_ij of every block in double precision, d * a elements. */
+void wfre_reference_transport(const wfre_score *score, const double *left, const double *right,
+                              double *plan);
+
+#endif
