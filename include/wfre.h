@@ -7,11 +7,13 @@
  *   wfre/score.h   the WFR score and its relatives, for anyone with two histograms
  *   wfre/graph.h   import, open and inspect graphs
  *   wfre/query.h   parse, print, normalise, answer exactly, sample
+ *   wfre/eval.h    rank hard answers, average, report
  */
 #ifndef WFRE_H
 #define WFRE_H
 
 #include "wfre/base.h"
+#include "wfre/eval.h"
 #include "wfre/graph.h"
 #include "wfre/query.h"
 #include "wfre/score.h"

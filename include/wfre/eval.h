@@ -1,0 +1,102 @@
+/* Evaluation: how well answers that the graph does not prove are predicted.
+ *
+ * Every hard answer of a query is ranked against all entities that are not answers; ties count
+ * half. Metrics are averaged over a query's hard answers, then over the queries of its type, then
+ * over the types of a group. */
+#ifndef WFRE_EVAL_H
+#define WFRE_EVAL_H
+
+#include <stdio.h>
+
+#include "wfre/base.h"
+#include "wfre/graph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All between 0 and 1, higher is better. */
+typedef struct wfre_metrics {
+    double mrr;   /* mean of 1 / rank */
+    double hits1; /* share of ranks <= 1 */
+    double hits3;
+    double hits10;
+} wfre_metrics;
+
+/* ---- results ----------------------------------------------------------------------------------
+ */
+
+/* What one evaluation of a query set found. */
+typedef struct wfre_evaluation wfre_evaluation;
+
+WFRE_API void wfre_evaluation_free(wfre_evaluation *evaluation);
+
+/* The metrics of a type, or of a group of types. Lives as long as the evaluation. */
+typedef struct wfre_evaluation_row {
+    const char *name;         /* "2in", "A_P"; a type that has no name stands as its tree */
+    uint32_t types;           /* types averaged over; 1 for a type, 0: the group is empty */
+    uint64_t queries;         /* with at least one hard answer */
+    uint64_t answers;         /* hard ones, each ranked */
+    wfre_metrics mean;        /* over queries, then over types */
+    double mrr_low, mrr_high; /* 95% interval of the MRR, by bootstrap over queries */
+} wfre_evaluation_row;
+
+WFRE_API size_t wfre_evaluation_types(const wfre_evaluation *evaluation);
+/* Types without negation come first, then those with; the well-known ones in their usual order. */
+WFRE_API const wfre_evaluation_row *wfre_evaluation_type(const wfre_evaluation *evaluation,
+                                                         size_t index);
+
+typedef enum wfre_group {
+    WFRE_GROUP_POSITIVE, /* A_P: without negation */
+    WFRE_GROUP_PATHS,    /* A_p: projections only (1p 2p 3p) */
+    WFRE_GROUP_OTHERS,   /* A_l: without negation, not a path */
+    WFRE_GROUP_NEGATIVE, /* A_N: with negation */
+    WFRE_GROUP_ALL       /* all types */
+} wfre_group;
+enum { WFRE_GROUPS = 5 };
+
+WFRE_API const wfre_evaluation_row *wfre_evaluation_group(const wfre_evaluation *evaluation,
+                                                          wfre_group group);
+
+/* How it was done. */
+typedef struct wfre_evaluation_info {
+    const char *label;  /* what was evaluated */
+    const char *method; /* "given scores", "exhaustive", "filtered" */
+    uint64_t unranked;  /* queries left out because they have no hard answer */
+    uint64_t pairs;     /* (query, entity) pairs that ranking had to decide about */
+    uint64_t exact;     /* of which this many were scored exactly */
+    double seconds;
+} wfre_evaluation_info;
+
+WFRE_API const wfre_evaluation_info *wfre_evaluation_get_info(const wfre_evaluation *evaluation);
+
+/* ---- evaluating -------------------------------------------------------------------------------
+ */
+
+typedef struct wfre_eval_options {
+    const char *label;  /* NULL: the name of the file with the scores or the model */
+    uint32_t bootstrap; /* resamplings for the intervals */
+    uint64_t seed;      /* of the resamplings */
+} wfre_eval_options;
+
+/* 1,000 resamplings, seed 1. */
+WFRE_API void wfre_eval_options_default(wfre_eval_options *options);
+
+/* Evaluates anyone's scores of the queries of a query set (*.tsv). Each line of the file is
+ *
+ *   query <TAB> entity <TAB> score     higher is better
+ *   query <TAB> entity                 a ranking: the entities of a query in order, best first
+ *
+ * with queries counted from 0 in the order of the query set, and entities by id. The lines of a
+ * query stand together. Entities that are not listed tie for the last place; a query without any
+ * line is an error. */
+WFRE_API WFRE_NODISCARD wfre_status
+wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *scores,
+                     const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
+                     wfre_evaluation **evaluation, wfre_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* The results of an evaluation, and how they are collected: create, record every query (in any
+ * order, once), finish. */
+#ifndef WFRE_SRC_EVAL_EVALUATION_H
+#define WFRE_SRC_EVAL_EVALUATION_H
+
+#include "model/metrics.h"
+#include "query/queryset.h"
+#include "wfre/eval.h"
+
+/* Upper ends of the classes of the rank distribution; the last class has none. */
+enum { WFRE_RANK_CLASSES = 10 };
+extern const double wfre_rank_edges[WFRE_RANK_CLASSES - 1];
+
+typedef struct wfre_type_result {
+    wfre_evaluation_row row;
+    bool negated;     /* has a negation */
+    bool path;        /* projections only */
+    uint32_t anchors; /* entities in its tree */
+    uint32_t depth;   /* projections on the longest way down */
+    int order;        /* of the well-known types, -1 for others */
+    uint32_t source;  /* index in the query set */
+    uint64_t ranks[WFRE_RANK_CLASSES];
+} wfre_type_result;
+
+typedef struct wfre_query_result {
+    uint32_t type;
+    uint32_t answers; /* hard ones; 0: not recorded, or none */
+    wfre_metrics metrics;
+} wfre_query_result;
+
+struct wfre_evaluation {
+    wfre_evaluation_info info;
+    wfre_type_result *types;
+    size_t type_count;
+    wfre_query_result *queries; /* by row of the query set */
+    size_t query_count;
+    wfre_evaluation_row groups[WFRE_GROUPS];
+    wfre_arena arena; /* names and label */
+};
+
+/* An evaluation of the set with nothing recorded. Types are in the order in which they are shown.
+ * Copies what it needs. */
+WFRE_NODISCARD wfre_status wfre_evaluation_create(const wfre_queryset *set, const char *label,
+                                                  wfre_evaluation **evaluation, wfre_error *error);
+
+/* The standings of all hard answers of a query; one thread at a time. */
+void wfre_evaluation_record(wfre_evaluation *evaluation, uint32_t query,
+                            const wfre_standing *standings, size_t count);
+
+/* Averages, and the bootstrap intervals. Types without a ranked query are dropped. */
+WFRE_NODISCARD wfre_status wfre_evaluation_finish(wfre_evaluation *evaluation, uint32_t resamplings,
+                                                  uint64_t seed, wfre_pool *pool,
+                                                  wfre_error *error);
+
+/* The intervals alone; the averages are there already. */
+WFRE_NODISCARD wfre_status wfre_evaluation_bootstrap(wfre_evaluation *evaluation,
+                                                     uint32_t resamplings, uint64_t seed,
+                                                     wfre_pool *pool, wfre_error *error);
+
+/* Whether a type belongs to a group. */
+bool wfre_type_in_group(const wfre_type_result *type, wfre_group group);
+const char *wfre_group_name(wfre_group group);
+
+#endif
