@@ -1,8 +1,10 @@
-/* Queries: parse and print them, bring them to normal form, list their types. */
+/* Queries: parse and print them, bring them to normal form, list their types, answer them exactly
+ * and sample them. */
 #ifndef WFRE_QUERY_H
 #define WFRE_QUERY_H
 
 #include "wfre/base.h"
+#include "wfre/graph.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -11,6 +13,58 @@ extern "C" {
 /* A parsed question: a first-order formula with one free variable and, if it is one, its operator
  * tree. */
 typedef struct wfre_query wfre_query;
+
+/* ---- exact answers ------------------------------------------------------------------------------
+ */
+
+/* Finds all answers that a graph proves. An engine is for one thread at a time; it keeps its memory
+ * from question to question. */
+typedef struct wfre_exact wfre_exact;
+
+/* The graph must stay open as long as the engine. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_exact_create(const wfre_graph *graph, wfre_exact **exact,
+                                                      wfre_error *error);
+WFRE_API void wfre_exact_free(wfre_exact *exact);
+
+/* The answers on the split's graph, ascending, valid until the engine's next question. Gives up
+ * with WFRE_ERR_TIMEOUT after `timeout` seconds (0: never). Fails with WFRE_ERR_ARGUMENT for a
+ * query type, which has no answers. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split,
+                                                      const wfre_query *query, double timeout,
+                                                      const wfre_monitor *monitor,
+                                                      wfre_list *answers, wfre_error *error);
+
+/* ---- training queries ---------------------------------------------------------------------------
+ */
+
+/* Samples queries with their answers from a graph, by all threads of a pool. A query is grounded
+ * backwards from a random answer; one without answers, or with a branch that does not matter, is
+ * drawn again. */
+typedef struct wfre_sampler wfre_sampler;
+
+typedef struct wfre_sampled {
+    uint32_t type;                /* index into the sampler's types */
+    const struct wfre_node *tree; /* for the library's use */
+    wfre_list answers;            /* ascending, never empty */
+} wfre_sampled;
+
+/* `types` lists query types by name or as operator trees, separated by commas or blanks; NULL takes
+ * the ten training types 1p 2p 3p 2i 3i 2in 3in inp pin pni. Queries with more than `cap` answers
+ * are drawn again (0: any number). The graph must stay open as long as the sampler. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sampler_create(const wfre_graph *graph, wfre_split split,
+                                                        const char *types, size_t cap,
+                                                        uint64_t seed, wfre_sampler **sampler,
+                                                        wfre_error *error);
+WFRE_API void wfre_sampler_free(wfre_sampler *sampler);
+WFRE_API uint32_t wfre_sampler_type_count(const wfre_sampler *sampler);
+
+/* The queries of one step, valid until the next. Query i is of type types[i], or, if that is NULL,
+ * of type i modulo their number. It depends on the seed, the step, i and its type, not on the
+ * number of threads. Fails with WFRE_ERR_NOT_FOUND, naming the type, if one cannot be grounded. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sampler_step(wfre_sampler *sampler, wfre_pool *pool,
+                                                      uint64_t step, const uint32_t *types,
+                                                      size_t count, const wfre_sampled **queries,
+                                                      wfre_error *error);
 
 #ifdef __cplusplus
 }

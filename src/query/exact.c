@@ -193,37 +193,26 @@ static wfre_status evaluate(const evaluation *run, const wfre_node *node, wfre_s
     return status;
 }
 
-static evaluation begin(wfre_exact *exact, wfre_split split, const wfre_node *without,
-                        wfre_error *error)
+wfre_status wfre_exact_set(wfre_exact *exact, wfre_split split, const wfre_node *tree,
+                           const wfre_node *without, wfre_set *set, wfre_error *error)
 {
-    return (evaluation){exact, &exact->sets, wfre_graph_adjacency(exact->graph, split), without,
-                        error};
+    evaluation run = {exact, &exact->sets, wfre_graph_adjacency(exact->graph, split), without,
+                      error};
+    *set = wfre_set_empty();
+    return evaluate(&run, tree, set);
 }
 
 wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split, const wfre_node *tree,
                             wfre_list *answers, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
-    evaluation run = begin(exact, split, NULL, error);
-    wfre_set set = wfre_set_empty();
-    TRY(evaluate(&run, tree, &set));
+    wfre_status status;
+    wfre_set set;
+    TRY(wfre_exact_set(exact, split, tree, NULL, &set, error));
     if (set.complement || set.dense)
         TRY(wfre_exact_write(exact, &set, answers, error));
     else /* its slot, given back, is not written to before the next question */
         *answers = (wfre_list){set.ids, set.count};
 cleanup:
-    wfre_set_release(&exact->sets, &set);
-    return status;
-}
-
-wfre_status wfre_exact_count(wfre_exact *exact, wfre_split split, const wfre_node *tree,
-                             const wfre_node *without, size_t *count, wfre_error *error)
-{
-    evaluation run = begin(exact, split, without, error);
-    wfre_set set = wfre_set_empty();
-    wfre_status status = evaluate(&run, tree, &set);
-    if (status == WFRE_OK)
-        *count = wfre_set_size(&exact->sets, &set);
     wfre_set_release(&exact->sets, &set);
     return status;
 }

@@ -8,15 +8,16 @@
 
 #include "query/set.h"
 #include "query/tree.h"
+#include "wfre/query.h"
 
-typedef struct wfre_exact {
+struct wfre_exact {
     const wfre_graph *graph;
     wfre_sets sets;
     wfre_entity *answers; /* those of the last question, if they had to be written out */
     size_t answers_capacity;
     double deadline;             /* on wfre_clock; 0 for none */
     const wfre_monitor *monitor; /* asked now and then whether to stop */
-} wfre_exact;
+};
 
 /* The graph must stay open as long as the engine. */
 WFRE_NODISCARD wfre_status wfre_exact_open(wfre_exact *exact, const wfre_graph *graph,
@@ -29,12 +30,12 @@ WFRE_NODISCARD wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split,
                                            const wfre_node *tree, wfre_list *answers,
                                            wfre_error *error);
 
-/* How many answers the tree has when the child `without` of an intersection or union is left out.
- * Since every branch only ever adds answers or only ever takes some away, an equal number means
- * that the branch does not matter. */
-WFRE_NODISCARD wfre_status wfre_exact_count(wfre_exact *exact, wfre_split split,
-                                            const wfre_node *tree, const wfre_node *without,
-                                            size_t *count, wfre_error *error);
+/* The same as a set, which is the caller's to release in any case, with the child `without` (or
+ * NULL) of an intersection or union left out. Every branch only ever adds answers or only ever
+ * takes some away, so if their number does not change, neither do they. */
+WFRE_NODISCARD wfre_status wfre_exact_set(wfre_exact *exact, wfre_split split,
+                                          const wfre_node *tree, const wfre_node *without,
+                                          wfre_set *set, wfre_error *error);
 
 /* WFRE_ERR_TIMEOUT or WFRE_ERR_INTERRUPTED if it is time to stop. */
 wfre_status wfre_exact_check(const wfre_exact *exact, wfre_error *error);

@@ -3,10 +3,9 @@
  *
  * WFRE_SEED picks another seed, WFRE_CASES another number of cases. A failure prints the case,
  * which is enough to repeat it alone: every case has its own stream of random numbers. */
-#include "brute.h"
 #include "check.h"
-#include "graph/graph.h"
 #include "query/join.h"
+#include "toy.h"
 
 enum { ENTITIES = 12, RELATIONS = 3, QUERIES_PER_GRAPH = 20, TREE_DEPTH = 5 };
 
@@ -14,33 +13,6 @@ static uint64_t setting(const char *name, uint64_t fallback)
 {
     const char *text = getenv(name);
     return text ? strtoull(text, NULL, 10) : fallback;
-}
-
-static wfre_graph *build_graph(const brute_graph *graph)
-{
-    wfre_graph_builder *builder;
-    wfre_graph *built;
-    char name[16];
-    assert_ok(wfre_graph_builder_create(&builder, error));
-    for (uint32_t e = 0; e < graph->entities; e++) {
-        wfre_entity id;
-        int length = snprintf(name, sizeof name, "e%u", e);
-        assert_ok(wfre_graph_builder_entity(builder, name, (size_t)length, &id, error));
-        assert_int_equal(id, e);
-    }
-    for (uint32_t r = 0; r < graph->relations; r++) {
-        wfre_relation id;
-        int length = snprintf(name, sizeof name, "r%u", r);
-        assert_ok(wfre_graph_builder_relation(builder, name, (size_t)length, &id, error));
-        assert_int_equal(id, 2 * r);
-        for (uint32_t h = 0; h < graph->entities; h++)
-            for (uint32_t t = 0; t < graph->entities; t++)
-                if (graph->edge[r][h][t])
-                    assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, h, 2 * r, t, error));
-    }
-    assert_ok(wfre_graph_builder_finish(builder, &built, error));
-    wfre_graph_builder_free(builder);
-    return built;
 }
 
 static uint32_t as_bits(wfre_list answers)
@@ -155,7 +127,7 @@ static void answers_equal_brute_force(void **state)
         wfre_rng rng = wfre_rng_keyed(seed, 0, current);
         brute_graph brute;
         brute_random_graph(&rng, ENTITIES, RELATIONS, &brute);
-        wfre_graph *graph = build_graph(&brute);
+        wfre_graph *graph = toy_graph_of(&brute);
         wfre_exact exact;
         assert_ok(wfre_exact_open(&exact, graph, error));
         for (int i = 0; i < QUERIES_PER_GRAPH && current < cases; i++, current++) {

@@ -1,41 +1,19 @@
 /* Sets against plain arrays of flags, and the engine's errors, limits and behaviour without memory.
  * That its answers are right is tests/property/exact.c. */
 #include "base/clock.h"
-#include "base/rng.h"
 #include "check.h"
-#include "graph/graph.h"
 #include "query/join.h"
+#include "toy.h"
 
 /* More than one word of bits, and not a multiple of 64. */
 enum { ENTITIES = 500, RELATIONS = 2, TRIPLES = 4000 };
 
 static wfre_graph *graph;
 
-/* Relation 0 is dense, relation 1 sparse. */
 static int build_graph(void **state)
 {
     (void)state;
-    wfre_rng rng = wfre_rng_keyed(7, 0, 0);
-    wfre_graph_builder *builder;
-    char name[16];
-    assert_ok(wfre_graph_builder_create(&builder, error));
-    for (uint32_t e = 0; e < ENTITIES; e++) {
-        wfre_entity id;
-        int length = snprintf(name, sizeof name, "e%u", e);
-        assert_ok(wfre_graph_builder_entity(builder, name, (size_t)length, &id, error));
-    }
-    for (uint32_t r = 0; r < RELATIONS; r++) {
-        wfre_relation id;
-        int length = snprintf(name, sizeof name, "r%u", r);
-        assert_ok(wfre_graph_builder_relation(builder, name, (size_t)length, &id, error));
-    }
-    for (int i = 0; i < TRIPLES; i++) {
-        wfre_relation relation = wfre_rng_below(&rng, 20) == 0 ? 2 : 0;
-        assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, wfre_rng_below(&rng, ENTITIES),
-                                            relation, wfre_rng_below(&rng, ENTITIES), error));
-    }
-    assert_ok(wfre_graph_builder_finish(builder, &graph, error));
-    wfre_graph_builder_free(builder);
+    graph = toy_random_graph(7, ENTITIES, RELATIONS, TRIPLES);
     return 0;
 }
 

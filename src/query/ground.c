@@ -1,0 +1,116 @@
+/* Backward walks, and the check that no branch is idle. */
+#include "query/ground.h"
+
+typedef struct walk {
+    const wfre_adjacency *edges;
+    wfre_rng *rng;
+    wfre_arena *arena;
+    bool dead_end; /* else NULL means out of memory */
+} walk;
+
+static const wfre_node *ground(walk *w, const wfre_node *type, wfre_entity answer,
+                               wfre_relation ahead);
+
+static const wfre_node *give_up(walk *w)
+{
+    w->dead_end = true;
+    return NULL;
+}
+
+/* (h, relation, answer) is an edge of the answer along relation ^ 1. `ahead` is the projection
+ * above this one, WFRE_NONE if there is none; taking its inverse would lead back to where it leads.
+ */
+static const wfre_node *ground_projection(walk *w, const wfre_node *type, wfre_entity answer,
+                                          wfre_relation ahead)
+{
+    const wfre_edge_group *begin = w->edges->entity_edges + w->edges->entity_begin[answer];
+    uint32_t count =
+        (uint32_t)(w->edges->entity_begin[answer + 1] - w->edges->entity_begin[answer]);
+    uint32_t barred = 0;
+    while (barred < count && begin[barred].relation != ahead)
+        barred++;
+    uint32_t choices = count - (barred < count);
+    if (choices == 0)
+        return give_up(w);
+    uint32_t pick = wfre_rng_below(w->rng, choices);
+    pick += pick >= barred;
+    wfre_list heads = wfre_group_targets(w->edges, begin[pick].group);
+    wfre_relation relation = begin[pick].relation ^ 1;
+    wfre_entity head = heads.ids[wfre_rng_below(w->rng, (uint32_t)heads.count)];
+    return wfre_node_project(w->arena, relation, ground(w, type->children[0], head, relation));
+}
+
+static const wfre_node *ground_branches(walk *w, const wfre_node *type, wfre_entity answer)
+{
+    const wfre_node **children = wfre_arena_alloc(w->arena, type->child_count, sizeof *children);
+    if (!children)
+        return NULL;
+    for (uint32_t i = 0; i < type->child_count; i++) {
+        children[i] = ground(w, type->children[i], answer, WFRE_NONE);
+        if (!children[i])
+            return NULL;
+        for (uint32_t k = 0; k < i; k++)
+            if (wfre_node_equal(children[i], children[k]))
+                return give_up(w);
+    }
+    return wfre_node_make(w->arena, type->op, WFRE_NONE, children, type->child_count);
+}
+
+static const wfre_node *ground(walk *w, const wfre_node *type, wfre_entity answer,
+                               wfre_relation ahead)
+{
+    switch (type->op) {
+    case WFRE_OP_ENTITY:
+        return wfre_node_entity(w->arena, answer);
+    case WFRE_OP_PROJECT:
+        return ground_projection(w, type, answer, ahead);
+    case WFRE_OP_NEGATE:
+        return wfre_node_negate(w->arena, ground(w, type->children[0], answer, ahead));
+    case WFRE_OP_INTERSECT:
+    case WFRE_OP_UNION:
+        break;
+    }
+    return ground_branches(w, type, answer);
+}
+
+wfre_status wfre_ground(const wfre_graph *graph, wfre_split split, const wfre_node *type,
+                        wfre_rng *rng, wfre_arena *arena, const wfre_node **tree, wfre_error *error)
+{
+    uint32_t entities = wfre_graph_entities(graph);
+    walk w = {wfre_graph_adjacency(graph, split), rng, arena, false};
+    *tree = NULL;
+    if (entities == 0)
+        return WFRE_OK;
+    *tree = ground(&w, type, wfre_rng_below(rng, entities), WFRE_NONE);
+    return *tree || w.dead_end ? WFRE_OK : wfre_fail_memory(error, "sampling a query");
+}
+
+/* ---- branches -----------------------------------------------------------------------------------
+ */
+
+static wfre_status check_below(wfre_exact *exact, wfre_split split, const wfre_node *tree,
+                               const wfre_node *node, size_t count, bool *matter, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    for (uint32_t i = 0; i < node->child_count && *matter; i++) {
+        const wfre_node *child = node->children[i];
+        if (node->child_count > 1) {
+            wfre_set without;
+            status = wfre_exact_set(exact, split, tree, child, &without, error);
+            *matter = wfre_set_size(&exact->sets, &without) != count;
+            wfre_set_release(&exact->sets, &without);
+            TRY(status);
+        }
+        if (*matter)
+            TRY(check_below(exact, split, tree, child, count, matter, error));
+    }
+cleanup:
+    return status;
+}
+
+wfre_status wfre_branches_matter(wfre_exact *exact, wfre_split split, const wfre_node *tree,
+                                 size_t count, bool *matter, wfre_error *error)
+{
+    *matter = true;
+    return check_below(exact, split, tree, tree, count, matter, error);
+}

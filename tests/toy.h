@@ -1,0 +1,15 @@
+/* Small graphs for tests, through the real builder. A test that cannot build one stops. */
+#ifndef WFRE_TESTS_TOY_H
+#define WFRE_TESTS_TOY_H
+
+#include "brute.h"
+#include "graph/graph.h"
+
+/* Entities e0, e1, ..., relations r0, r1, ...; every tenth triple is valid's, every tenth test's.
+ * Later relations have fewer triples. */
+wfre_graph *toy_random_graph(uint64_t seed, uint32_t entities, uint32_t relations,
+                             uint32_t triples);
+/* The same edges as the matrices, all in train. */
+wfre_graph *toy_graph_of(const brute_graph *brute);
+
+#endif
