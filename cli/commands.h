@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+extern const cli_command command_import;
 extern const cli_command command_info;
 
 #endif

@@ -7,6 +7,7 @@
 #include "options.h"
 
 static const cli_command *const COMMANDS[] = {
+    &command_import,
     &command_info,
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };

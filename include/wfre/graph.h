@@ -29,6 +29,45 @@ typedef struct wfre_name {
     size_t length;
 } wfre_name;
 
+/* ---- import -----------------------------------------------------------------------------------
+ */
+
+typedef struct wfre_import_options {
+    /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto" tells by the source's name and files.
+     */
+    const char *format;
+    const char *labels; /* a TSV file "name <TAB> label [<TAB> description]", or NULL */
+    bool literals;      /* keep RDF literals and blank nodes as entities */
+    /* Share of the triples to hold out, half as valid and half as test; 0 for none. An entity's or
+     * relation's last training triple is never taken. Only for sources without a split. */
+    double holdout;
+    uint64_t seed; /* of the holdout */
+} wfre_import_options;
+
+typedef struct wfre_import_report {
+    const char *format; /* of the first source; a constant */
+    uint32_t entities;
+    uint32_t relations;            /* not directed */
+    uint64_t triples[WFRE_SPLITS]; /* that the split adds to the one before it */
+    uint64_t duplicates;           /* triples seen before */
+    uint64_t literals;             /* triples left out for their literal */
+    uint64_t blanks;               /* triples left out for a blank node */
+    uint64_t labels;               /* rows of the label file that named something here */
+    uint64_t labels_unknown;       /* and those that did not */
+} wfre_import_report;
+
+/* Reads all sources (files, folders, or "-" for standard input) into one graph and writes it as a
+ * snapshot, replacing `output` only when all went well. Several files named train, valid and test
+ * are taken as such; any other file is training data. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_import(const char *const *sources, size_t source_count,
+                                                const wfre_import_options *options,
+                                                const char *output, wfre_import_report *report,
+                                                const wfre_monitor *monitor, wfre_error *error);
+
+/* The formats in the order in which they are tried, with a line about each; NULL beyond the last.
+ */
+WFRE_API const char *wfre_import_format(size_t index, const char **about);
+
 /* ---- open and close ---------------------------------------------------------------------------
  */
 

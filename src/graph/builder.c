@@ -13,21 +13,15 @@ wfre_status wfre_graph_builder_create(wfre_graph_builder **builder, wfre_error *
     return WFRE_OK;
 }
 
-static void free_notes(wfre_notes *notes)
-{
-    wfre_text_free(&notes->bytes);
-    wfre_free(notes->spans);
-}
-
 void wfre_graph_builder_free(wfre_graph_builder *builder)
 {
     if (!builder)
         return;
     wfre_strings_free(&builder->entities);
     wfre_strings_free(&builder->relations);
-    free_notes(&builder->labels);
-    free_notes(&builder->descriptions);
-    free_notes(&builder->relation_labels);
+    wfre_notes_free(&builder->labels);
+    wfre_notes_free(&builder->descriptions);
+    wfre_notes_free(&builder->relation_labels);
     wfre_free(builder->triples);
     wfre_free(builder);
 }
@@ -86,11 +80,9 @@ wfre_status wfre_graph_builder_triple(wfre_graph_builder *builder, wfre_split sp
 
 /* ---- labels and descriptions ---------------------------------------------------------------- */
 
-static wfre_status set_note(wfre_notes *notes, uint32_t id, uint32_t ids, const char *text,
-                            size_t length, wfre_error *error)
+wfre_status wfre_notes_set(wfre_notes *notes, uint32_t id, const char *text, size_t length,
+                           wfre_error *error)
 {
-    if (id >= ids)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "no name has the id %u", id);
     if (!wfre_reserve((void **)&notes->spans, &notes->capacity, (size_t)id + 1,
                       sizeof *notes->spans))
         return wfre_fail_memory(error, "collecting labels");
@@ -99,6 +91,29 @@ static wfre_status set_note(wfre_notes *notes, uint32_t id, uint32_t ids, const 
     notes->spans[id] = (struct wfre_note){notes->bytes.length, length};
     wfre_text_append(&notes->bytes, text, length);
     return wfre_text_status(&notes->bytes, "collecting labels", error);
+}
+
+wfre_name wfre_notes_get(const wfre_notes *notes, uint32_t id)
+{
+    if (id >= notes->count || notes->spans[id].length == 0)
+        return (wfre_name){NULL, 0};
+    return (wfre_name){notes->bytes.data + notes->spans[id].offset,
+                       (size_t)notes->spans[id].length};
+}
+
+void wfre_notes_free(wfre_notes *notes)
+{
+    wfre_text_free(&notes->bytes);
+    wfre_free(notes->spans);
+    *notes = (wfre_notes){0};
+}
+
+static wfre_status set_note(wfre_notes *notes, uint32_t id, uint32_t ids, const char *text,
+                            size_t length, wfre_error *error)
+{
+    if (id >= ids)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "no name has the id %u", id);
+    return wfre_notes_set(notes, id, text, length, error);
 }
 
 wfre_status wfre_graph_builder_label(wfre_graph_builder *builder, wfre_entity entity,

@@ -18,6 +18,11 @@ typedef struct wfre_notes {
     size_t capacity;
 } wfre_notes;
 
+WFRE_NODISCARD wfre_status wfre_notes_set(wfre_notes *notes, uint32_t id, const char *text,
+                                          size_t length, wfre_error *error);
+wfre_name wfre_notes_get(const wfre_notes *notes, uint32_t id);
+void wfre_notes_free(wfre_notes *notes);
+
 struct wfre_graph_builder {
     wfre_strings entities;
     wfre_strings relations; /* pairs: the forward id of index i is 2 * i */

@@ -129,9 +129,8 @@ static wfre_status put_notes(image *to, wfre_text_table table, const wfre_notes 
     }
     for (uint32_t id = 0; id < ids; id++) {
         offsets[id] = bytes.length;
-        if (id < notes->count)
-            wfre_text_append(&bytes, notes->bytes.data + notes->spans[id].offset,
-                             notes->spans[id].length);
+        wfre_name note = wfre_notes_get(notes, id);
+        wfre_text_append(&bytes, note.bytes, note.length);
     }
     offsets[ids] = bytes.length;
     TRY(wfre_text_status(&bytes, "writing labels", error));
