@@ -3,7 +3,6 @@
 #ifndef WFRE_QUERY_H
 #define WFRE_QUERY_H
 
-#include "wfre/base.h"
 #include "wfre/graph.h"
 
 #ifdef __cplusplus
@@ -13,6 +12,58 @@ extern "C" {
 /* A parsed question: a first-order formula with one free variable and, if it is one, its operator
  * tree. */
 typedef struct wfre_query wfre_query;
+
+/* ---- notations --------------------------------------------------------------------------------
+ */
+
+typedef enum wfre_notation {
+    WFRE_NOTATION_AUTO,  /* by its first characters; for parsing only */
+    WFRE_NOTATION_LOGIC, /* ?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA) */
+    WFRE_NOTATION_TREE,  /* (i,(p,won^-1,(e,Oscar)),(n,(p,citizen^-1,(e,USA)))) */
+    WFRE_NOTATION_BETAE  /* ((5,(12,)),(9,(3,-2))) */
+} wfre_notation;
+
+/* Reads a query. Names are looked up in the graph; with graph == NULL only #ids are understood. On
+ * failure error->offset is the byte of the text at fault. Query types (trees without names) are
+ * queries, too; they can be printed and normalised but not answered. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_query_parse(const wfre_graph *graph,
+                                                     wfre_notation notation, const char *text,
+                                                     size_t length, wfre_query **query,
+                                                     wfre_error *error);
+WFRE_API void wfre_query_free(wfre_query *query);
+
+/* Why the query is not an operator tree, as a sentence without its end; NULL if it is one. Such a
+ * query can be answered exactly, but not be printed as tree or tuples, nor be normalised. */
+WFRE_API const char *wfre_query_not_a_tree(const wfre_query *query);
+
+/* Writes a query; parsing the text gives the same query. With graph == NULL, ids stand for names;
+ * tuples always have ids. Release the text with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_query_print(const wfre_query *query,
+                                                     const wfre_graph *graph,
+                                                     wfre_notation notation, char **text,
+                                                     wfre_error *error);
+
+/* What kind of query it is: "2in" for the BetaE types, else its type as an operator tree. Release
+ * with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_query_type(const wfre_query *query, char **type,
+                                                    wfre_error *error);
+
+/* Releases text that the library handed out. */
+WFRE_API void wfre_string_free(char *text);
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+/* At most this many near names are found. */
+enum { WFRE_NEAREST = 8 };
+
+/* The entities whose names or labels are nearest to a text by edit distance, best first; returns
+ * how many. Messages about unknown names list them already; this is for completion and search. */
+WFRE_API size_t wfre_nearest_entities(const wfre_graph *graph, const char *text, size_t length,
+                                      wfre_entity *entities, size_t capacity);
+/* The same for relations; the ids are forward ones. */
+WFRE_API size_t wfre_nearest_relations(const wfre_graph *graph, const char *text, size_t length,
+                                       wfre_relation *relations, size_t capacity);
 
 /* ---- exact answers ------------------------------------------------------------------------------
  */

@@ -35,7 +35,8 @@ struct wfre_query {
     uint32_t variable_count;
     const char *const *variable_names; /* without the question mark; may repeat */
     uint32_t free_variable;
-    const wfre_formula *formula; /* always there, but for a query type */
+    const wfre_formula *formula; /* NULL only for a query type, and for a tree with an entity that
+                                    is not the argument of a projection */
     const wfre_node *tree;       /* the operator tree, or NULL if the formula is not one */
     const char *not_a_tree;      /* why `tree` is NULL, in a sentence a user understands */
 };
@@ -67,7 +68,7 @@ WFRE_NODISCARD wfre_status wfre_query_same_formula(const wfre_query *a, const wf
 
 /* Fills query->tree, or query->not_a_tree with the reason. Fails only when out of memory. */
 WFRE_NODISCARD wfre_status wfre_query_find_tree(wfre_query *query, wfre_error *error);
-/* The opposite: fills formula and variables from query->tree, which has ids. */
+/* The opposite: fills formula and variables from query->tree, as far as it has a formula. */
 WFRE_NODISCARD wfre_status wfre_query_find_formula(wfre_query *query, wfre_error *error);
 
 #endif

@@ -22,6 +22,15 @@ void wfre_tree_print_multi(wfre_text *text, const wfre_graph *graph, const wfre_
  * are: the published data sets number relations as we do, inverses included. */
 WFRE_NODISCARD wfre_status wfre_betae_parse(wfre_arena *arena, const char *text, size_t length,
                                             const wfre_node **tree, wfre_error *error);
+/* Fails with WFRE_ERR_MISMATCH if the graph does not have all ids of the tree. */
+WFRE_NODISCARD wfre_status wfre_tree_fits(const wfre_node *tree, const wfre_graph *graph,
+                                          wfre_error *error);
 void wfre_betae_print(wfre_text *text, const wfre_node *tree);
+
+/* ?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA). Fills the formula, the variables
+ * and the free variable of a zeroed query; its arena is to be freed in any case. */
+WFRE_NODISCARD wfre_status wfre_logic_parse(wfre_query *query, const wfre_graph *graph,
+                                            const char *text, size_t length, wfre_error *error);
+void wfre_logic_print(wfre_text *text, const wfre_graph *graph, const wfre_query *query);
 
 #endif

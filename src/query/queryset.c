@@ -108,19 +108,7 @@ static wfre_status check_tree(const wfre_node *tree, const wfre_graph *graph, wf
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                          "the operator tree is a query type; a query has ids, such as "
                          "(p,#12,(e,#5))");
-    if (!graph)
-        return WFRE_OK;
-    uint32_t entity = wfre_tree_highest_id(tree, WFRE_OP_ENTITY);
-    uint32_t relation = wfre_tree_highest_id(tree, WFRE_OP_PROJECT);
-    if (entity >= wfre_graph_entities(graph))
-        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
-                         "entity #%u is not in the graph, which has %u", entity,
-                         wfre_graph_entities(graph));
-    if (relation != WFRE_NONE && relation >= wfre_graph_relations(graph))
-        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
-                         "relation #%u is not in the graph, which has %u with inverses", relation,
-                         wfre_graph_relations(graph));
-    return WFRE_OK;
+    return graph ? wfre_tree_fits(tree, graph, error) : WFRE_OK;
 }
 
 static wfre_status read_row(wfre_queryset *set, const wfre_graph *graph, const char *line,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "wfre/query.h"
+
 /* ---- characters -------------------------------------------------------------------------------
  */
 
@@ -33,26 +35,49 @@ wfre_status wfre_scan_expected(wfre_cursor *cursor, const char *what)
     return wfre_fail(cursor->error, WFRE_ERR_FORMAT, cursor->at, "expected %s%s", what, end);
 }
 
+typedef struct operator_text {
+    const char *bytes;
+    char ascii;
+} operator_text;
+
+/* The operator of the table that the text begins with: its length, 0 if there is none. */
+static size_t find_operator(const operator_text *table, size_t count, const char *text,
+                            size_t length, char *ascii)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(table[i].bytes);
+        if (size <= length && memcmp(text, table[i].bytes, size) == 0) {
+            *ascii = table[i].ascii;
+            return size;
+        }
+    }
+    return 0;
+}
+
 size_t wfre_scan_logic_symbol(const char *text, size_t length, char *ascii)
 {
-    static const struct {
-        const char *bytes;
-        char ascii;
-    } SYMBOLS[] = {
+    static const operator_text SYMBOLS[] = {
         {"\xE2\x88\xA7", '&'}, /* logical and */
         {"\xE2\x88\xA8", '|'}, /* logical or */
         {"\xC2\xAC", '!'},     /* not sign */
         {"\xE2\x88\x83", 'E'}, /* there exists */
         {"\xE2\x88\x80", 'A'}, /* for all */
     };
-    for (size_t i = 0; i < sizeof SYMBOLS / sizeof SYMBOLS[0]; i++) {
-        size_t size = strlen(SYMBOLS[i].bytes);
-        if (size <= length && memcmp(text, SYMBOLS[i].bytes, size) == 0) {
-            *ascii = SYMBOLS[i].ascii;
-            return size;
-        }
-    }
-    return 0;
+    return find_operator(SYMBOLS, sizeof SYMBOLS / sizeof SYMBOLS[0], text, length, ascii);
+}
+
+size_t wfre_scan_keyword(const char *text, size_t length, char *ascii)
+{
+    static const operator_text KEYWORDS[] = {
+        {"and", '&'}, {"or", '|'}, {"not", '!'}, {"exists", 'E'}, {"forall", 'A'},
+        {"AND", '&'}, {"OR", '|'}, {"NOT", '!'}, {"EXISTS", 'E'}, {"FORALL", 'A'},
+    };
+    size_t size =
+        find_operator(KEYWORDS, sizeof KEYWORDS / sizeof KEYWORDS[0], text, length, ascii);
+    char ignored;
+    bool ends = size == length || is_blank(text[size]) || strchr("(?!\"'", text[size]) ||
+                wfre_scan_logic_symbol(text + size, length - size, &ignored) > 0;
+    return ends ? size : 0;
 }
 
 /* ---- reading names ----------------------------------------------------------------------------
@@ -178,41 +203,177 @@ wfre_status wfre_scan_symbol(wfre_cursor *cursor, bool relation, wfre_symbol *sy
 /* ---- looking them up --------------------------------------------------------------------------
  */
 
-static wfre_status resolve(wfre_cursor *cursor, const wfre_symbol *symbol, const char *kind,
-                           uint32_t *id)
+/* What differs between entities and relations. */
+typedef struct kind {
+    const char *one;
+    const char *several;
+    size_t (*nearest)(const wfre_graph *graph, const char *text, size_t length, uint32_t *ids,
+                      size_t capacity);
+    void (*print)(wfre_text *text, const wfre_graph *graph, uint32_t id);
+    wfre_name (*name)(const wfre_graph *graph, uint32_t id);
+    wfre_name (*label)(const wfre_graph *graph, uint32_t id);
+} kind;
+
+static const kind ENTITY = {"entity",
+                            "entities",
+                            wfre_nearest_entities,
+                            wfre_print_entity,
+                            wfre_graph_entity_name,
+                            wfre_graph_entity_label};
+static const kind RELATION = {"relation",
+                              "relations",
+                              wfre_nearest_relations,
+                              wfre_print_relation,
+                              wfre_graph_relation_name,
+                              wfre_graph_relation_label};
+
+static bool has_label(const kind *k, const wfre_graph *graph, uint32_t id,
+                      const wfre_symbol *symbol)
 {
-    if (symbol->id == WFRE_NONE)
-        return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
-                         "names need a graph; without one give the %s as an id, such as #12", kind);
-    *id = symbol->id;
-    return WFRE_OK;
+    wfre_name label = k->label(graph, id);
+    return label.length == symbol->length && memcmp(label.bytes, symbol->bytes, label.length) == 0;
+}
+
+static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol)
+{
+    uint32_t ids[WFRE_NEAREST];
+    size_t found = k->nearest(cursor->graph, symbol->bytes, symbol->length, ids, 5);
+    bool ambiguous = found > 1 && has_label(k, cursor->graph, ids[0], symbol);
+    wfre_text list = {0};
+    for (size_t i = 0; i < found; i++) {
+        if (ambiguous && !has_label(k, cursor->graph, ids[i], symbol))
+            break;
+        wfre_text_add(&list, i == 0 ? "" : ", ");
+        k->print(&list, cursor->graph, ids[i]);
+        wfre_name name = k->name(cursor->graph, ids[i]), label = k->label(cursor->graph, ids[i]);
+        if (!ambiguous && name.bytes != label.bytes)
+            wfre_text_format(&list, " (%.*s)", (int)label.length, label.bytes);
+    }
+    int shown = symbol->length < 200 ? (int)symbol->length : 200;
+    wfre_status status;
+    if (list.failed)
+        status = wfre_fail_memory(cursor->error, "looking for similar names");
+    else if (ambiguous)
+        status = wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
+                           "several %s are labelled %.*s; use a name: %s", k->several, shown,
+                           symbol->bytes, list.data);
+    else
+        status = wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
+                           "no %s is called %.*s%s%s", k->one, shown, symbol->bytes,
+                           found ? "; the nearest: " : "", found ? list.data : "");
+    wfre_text_free(&list);
+    return status;
+}
+
+static wfre_status fail_beyond(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol,
+                               uint32_t count)
+{
+    return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
+                     "the graph has %u %s; ids go from #0 to #%u", count, k->several, count - 1);
+}
+
+static wfre_status fail_without_graph(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol)
+{
+    return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
+                     "names need a graph; without one give the %s as an id, such as #12", k->one);
 }
 
 wfre_status wfre_resolve_entity(wfre_cursor *cursor, const wfre_symbol *symbol, wfre_entity *entity)
 {
-    return resolve(cursor, symbol, "entity", entity);
+    uint32_t id = symbol->id;
+    if (!cursor->graph && id == WFRE_NONE)
+        return fail_without_graph(cursor, &ENTITY, symbol);
+    if (id == WFRE_NONE)
+        id = wfre_graph_find_entity(cursor->graph, symbol->bytes, symbol->length);
+    if (id == WFRE_NONE)
+        return fail_unknown(cursor, &ENTITY, symbol);
+    if (cursor->graph && id >= wfre_graph_entities(cursor->graph))
+        return fail_beyond(cursor, &ENTITY, symbol, wfre_graph_entities(cursor->graph));
+    *entity = id;
+    return WFRE_OK;
 }
 
 wfre_status wfre_resolve_relation(wfre_cursor *cursor, const wfre_symbol *symbol,
                                   wfre_relation *relation)
 {
-    wfre_status status = resolve(cursor, symbol, "relation", relation);
-    if (status == WFRE_OK && symbol->inverse)
-        *relation ^= 1;
-    return status;
+    uint32_t id = symbol->id;
+    if (!cursor->graph && id == WFRE_NONE)
+        return fail_without_graph(cursor, &RELATION, symbol);
+    if (id == WFRE_NONE)
+        id = wfre_graph_find_relation(cursor->graph, symbol->bytes, symbol->length);
+    if (id == WFRE_NONE)
+        return fail_unknown(cursor, &RELATION, symbol);
+    if (cursor->graph && id >= wfre_graph_relations(cursor->graph))
+        return fail_beyond(cursor, &RELATION, symbol, wfre_graph_relations(cursor->graph));
+    *relation = symbol->inverse ? id ^ 1 : id;
+    return WFRE_OK;
 }
 
 /* ---- writing names ----------------------------------------------------------------------------
  */
 
+static bool is_keyword(wfre_name name)
+{
+    char ignored;
+    return wfre_scan_keyword(name.bytes, name.length, &ignored) == name.length;
+}
+
+/* Whether every notation reads the name as it stands. */
+static bool is_plain(wfre_name name)
+{
+    static const char INVERSE[] = "^-1";
+    size_t tail = sizeof INVERSE - 1;
+    if (name.length == 0 || name.bytes[0] == '#' || name.bytes[0] == '?' || is_keyword(name) ||
+        !wfre_utf8_valid(name.bytes, name.length))
+        return false;
+    if (name.length >= tail && memcmp(name.bytes + name.length - tail, INVERSE, tail) == 0)
+        return false;
+    char ascii;
+    for (size_t i = 0; i < name.length; i++) {
+        char c = name.bytes[i];
+        if ((unsigned char)c <= ' ' || c == 0x7F || strchr(",()&|!\"'\\", c) ||
+            wfre_scan_logic_symbol(name.bytes + i, name.length - i, &ascii))
+            return false;
+    }
+    return true;
+}
+
+static void print_quoted(wfre_text *text, wfre_name name)
+{
+    wfre_text_char(text, '"');
+    for (size_t i = 0; i < name.length;) {
+        size_t size = wfre_utf8_sequence(name.bytes + i, name.length - i);
+        unsigned char c = (unsigned char)name.bytes[i];
+        if (c == '"' || c == '\\')
+            wfre_text_format(text, "\\%c", c);
+        else if (size == 0 || c < ' ' || c == 0x7F)
+            wfre_text_format(text, "\\x%02X", c);
+        else
+            wfre_text_append(text, name.bytes + i, size);
+        i += size ? size : 1;
+    }
+    wfre_text_char(text, '"');
+}
+
+static void print_name(wfre_text *text, wfre_name name, uint32_t id)
+{
+    if (name.length == 0)
+        wfre_text_format(text, "#%u", id);
+    else if (is_plain(name))
+        wfre_text_append(text, name.bytes, name.length);
+    else
+        print_quoted(text, name);
+}
+
 void wfre_print_entity(wfre_text *text, const wfre_graph *graph, wfre_entity entity)
 {
-    (void)graph;
-    wfre_text_format(text, "#%u", entity);
+    print_name(text, graph ? wfre_graph_entity_name(graph, entity) : (wfre_name){NULL, 0}, entity);
 }
 
 void wfre_print_relation(wfre_text *text, const wfre_graph *graph, wfre_relation relation)
 {
-    (void)graph;
-    wfre_text_format(text, "#%u", relation);
+    wfre_name name = graph ? wfre_graph_relation_name(graph, relation) : (wfre_name){NULL, 0};
+    print_name(text, name, relation);
+    if (name.length > 0 && relation & 1)
+        wfre_text_add(text, "^-1");
 }

@@ -46,9 +46,11 @@ WFRE_NODISCARD wfre_status wfre_resolve_entity(wfre_cursor *cursor, const wfre_s
 WFRE_NODISCARD wfre_status wfre_resolve_relation(wfre_cursor *cursor, const wfre_symbol *symbol,
                                                  wfre_relation *relation);
 
-/* A byte of a logic symbol or operator cannot stand in a bare name of the logic notation: the
- * length in bytes of the Unicode symbol (one of the five) at text, 0 if there is none. */
+/* The operators of the logic notation that are not one ASCII character: Unicode symbols, which also
+ * end a bare name, and keywords, which must be quoted to be a name. The length in bytes of the one
+ * that text begins with, 0 if there is none; *ascii is & | ! E (exists) or A (forall). */
 size_t wfre_scan_logic_symbol(const char *text, size_t length, char *ascii);
+size_t wfre_scan_keyword(const char *text, size_t length, char *ascii);
 
 /* Writes names so that every notation reads them back; with graph == NULL writes #ids. */
 void wfre_print_entity(wfre_text *text, const wfre_graph *graph, wfre_entity entity);

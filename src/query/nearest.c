@@ -1,0 +1,139 @@
+/* The names nearest to a misspelt one.
+ *
+ * Distance is the number of single-byte edits (insert, delete, replace), with letter case and the
+ * difference of blank, '_' and '-' ignored: to the whole name or, for one edit more, to the best
+ * beginning of it ("dog" is near "dog.n.01") or, for two more, to the best part of it ("film" is
+ * near
+ * "/film/director/film"). Myers' bit-parallel algorithm handles one byte of a name in a dozen
+ * instructions, so a million names take well under a second. */
+#include <string.h>
+
+#include "wfre/query.h"
+
+enum {
+    PATTERN = 64,   /* bits in a word: longer texts are compared by their first 64 bytes */
+    NAME_LIMIT = 96 /* bytes of a name that are looked at */
+};
+
+typedef struct pattern {
+    uint64_t positions[256]; /* bit i: the byte stands at position i */
+    size_t length;
+} pattern;
+
+static unsigned char fold(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (unsigned char)(c - 'A' + 'a');
+    return c == ' ' || c == '-' ? '_' : (unsigned char)c;
+}
+
+static void prepare(pattern *p, const char *text, size_t length)
+{
+    memset(p, 0, sizeof *p);
+    p->length = length < PATTERN ? length : PATTERN;
+    for (size_t i = 0; i < p->length; i++)
+        p->positions[fold(text[i])] |= (uint64_t)1 << i;
+}
+
+/* Runs the pattern over the name (Myers 1999): *whole is the distance to all of it, *best the least
+ * distance to any text[0 .. j), or to any text[i .. j) with `anywhere`. */
+static void measure(const pattern *p, wfre_name name, bool anywhere, size_t *whole, size_t *best)
+{
+    size_t length = name.length < NAME_LIMIT ? name.length : NAME_LIMIT;
+    uint64_t up = ~(uint64_t)0, down = 0, last = (uint64_t)1 << (p->length - 1);
+    *whole = *best = p->length;
+    for (size_t j = 0; j < length; j++) {
+        uint64_t match = p->positions[fold(name.bytes[j])];
+        uint64_t vertical = match | down;
+        uint64_t horizontal = (((match & up) + up) ^ up) | match;
+        uint64_t plus = down | ~(horizontal | up), minus = up & horizontal;
+        *whole += (plus & last) != 0;
+        *whole -= (minus & last) != 0;
+        *best = *whole < *best ? *whole : *best;
+        plus = plus << 1 | !anywhere; /* leaving out the start of the name costs, or not */
+        minus <<= 1;
+        up = minus | ~(vertical | plus);
+        down = plus & vertical;
+    }
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t distance(const pattern *p, wfre_name name)
+{
+    size_t whole, beginning, part, ignored;
+    measure(p, name, false, &whole, &beginning);
+    measure(p, name, true, &ignored, &part);
+    return smaller(whole, smaller(beginning + 1, part + 2));
+}
+
+/* ---- the best few -----------------------------------------------------------------------------
+ */
+
+typedef struct candidate {
+    size_t distance;
+    size_t length; /* among equals the shortest name is best, then the lowest id */
+    uint32_t id;
+} candidate;
+
+typedef wfre_name (*name_function)(const wfre_graph *graph, uint32_t id);
+
+static bool better(const candidate *a, const candidate *b)
+{
+    if (a->distance != b->distance)
+        return a->distance < b->distance;
+    return a->length != b->length ? a->length < b->length : a->id < b->id;
+}
+
+static size_t nearest(const wfre_graph *graph, const name_function *functions, uint32_t count,
+                      uint32_t step, const char *text, size_t length, uint32_t *ids,
+                      size_t capacity)
+{
+    candidate best[WFRE_NEAREST];
+    size_t found = 0;
+    pattern p;
+    if (length == 0 || capacity == 0)
+        return 0;
+    prepare(&p, text, length);
+    size_t limit = (p.length + 2) / 3;
+    capacity = capacity < WFRE_NEAREST ? capacity : WFRE_NEAREST;
+    for (uint32_t id = 0; id < count; id += step) {
+        candidate next = {SIZE_MAX, 0, id};
+        const char *seen = NULL; /* the label of an entity without one is its name */
+        for (int i = 0; i < 2; i++) {
+            wfre_name name = functions[i](graph, id);
+            size_t d = name.bytes != seen ? distance(&p, name) : SIZE_MAX;
+            if (d < next.distance)
+                next = (candidate){d, name.length, id};
+            seen = name.bytes;
+        }
+        if (next.distance > limit || (found == capacity && !better(&next, &best[found - 1])))
+            continue;
+        size_t at = found < capacity ? found++ : found - 1;
+        for (; at > 0 && better(&next, &best[at - 1]); at--)
+            best[at] = best[at - 1];
+        best[at] = next;
+    }
+    for (size_t i = 0; i < found; i++)
+        ids[i] = best[i].id;
+    return found;
+}
+
+size_t wfre_nearest_entities(const wfre_graph *graph, const char *text, size_t length,
+                             wfre_entity *entities, size_t capacity)
+{
+    static const name_function FUNCTIONS[] = {wfre_graph_entity_name, wfre_graph_entity_label};
+    return nearest(graph, FUNCTIONS, wfre_graph_entities(graph), 1, text, length, entities,
+                   capacity);
+}
+
+size_t wfre_nearest_relations(const wfre_graph *graph, const char *text, size_t length,
+                              wfre_relation *relations, size_t capacity)
+{
+    static const name_function FUNCTIONS[] = {wfre_graph_relation_name, wfre_graph_relation_label};
+    return nearest(graph, FUNCTIONS, wfre_graph_relations(graph), 2, text, length, relations,
+                   capacity);
+}

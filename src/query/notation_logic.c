@@ -1,0 +1,341 @@
+/* The logic notation, read by recursive descent.
+ *
+ *   query = ?x : or
+ *   or    = and { ("|" | or) and }           and = unary { ("&" | and) unary }
+ *   unary = ("!" | not) unary | ( or ) | relation ( term , term )
+ *         | (exists | forall) ?y [, ?z ...] [.] or
+ *   term  = ?y | entity
+ *
+ * A quantifier reaches as far to the right as its brackets allow and hides outer variables of the
+ * same name. A variable that nothing binds, other than the one asked for, is existential, with the
+ * whole formula as its scope: "?x : !r(?x,?y)" asks for the x that lack r to some y. Brackets are
+ * kept: a & (b & c) is a conjunction of two, so that printing and parsing agree. */
+#include <string.h>
+
+#include "query/notation.h"
+#include "query/scan.h"
+
+enum { NESTING = 256, VARIABLES = 1024 };
+/* A level of nesting makes at most an OR and an AND, or the three nodes of a forall. */
+_Static_assert(3 * NESTING + VARIABLES < WFRE_FORMULA_DEPTH, "formulas could become too deep");
+
+typedef struct parser {
+    wfre_cursor cursor;
+    wfre_query *query;
+    wfre_symbol names[VARIABLES]; /* of all variables */
+    uint32_t count;
+    uint32_t scope[NESTING + 1]; /* variables of the quantifiers around the cursor */
+    uint32_t scope_size;
+    bool implicit[VARIABLES]; /* nothing in the text binds it */
+} parser;
+
+static wfre_status parse_or(parser *p, unsigned depth, const wfre_formula **formula);
+
+static wfre_status out_of_memory(parser *p)
+{
+    return wfre_fail_memory(p->cursor.error, "reading a query");
+}
+
+static wfre_status check_depth(parser *p, unsigned depth)
+{
+    if (depth <= NESTING)
+        return WFRE_OK;
+    return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, p->cursor.at,
+                     "the query is nested more than %d deep", NESTING);
+}
+
+/* ---- tokens -----------------------------------------------------------------------------------
+ */
+
+/* The operator at the cursor, however it is spelt: & | ! E A, or 0; its length in bytes. */
+static char peek_operator(parser *p, size_t *size)
+{
+    char c = wfre_scan_peek(&p->cursor), ascii = 0;
+    const char *rest = p->cursor.text + p->cursor.at;
+    size_t left = p->cursor.length - p->cursor.at;
+    if (c == '&' || c == '|' || c == '!') {
+        *size = c != '!' && left > 1 && rest[1] == c ? 2 : 1;
+        return c;
+    }
+    *size = wfre_scan_logic_symbol(rest, left, &ascii);
+    if (*size == 0)
+        *size = wfre_scan_keyword(rest, left, &ascii);
+    return *size ? ascii : '\0';
+}
+
+static bool accept_operator(parser *p, char operator)
+{
+    size_t size;
+    if (peek_operator(p, &size) != operator)
+        return false;
+    p->cursor.at += size;
+    return true;
+}
+
+static bool is_name_byte(const char *text, size_t length)
+{
+    char ascii;
+    unsigned char c = (unsigned char)text[0];
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (c >= 0x80 && wfre_scan_logic_symbol(text, length, &ascii) == 0);
+}
+
+static wfre_status scan_variable(parser *p, const char *what, wfre_symbol *symbol)
+{
+    wfre_cursor *cursor = &p->cursor;
+    if (!wfre_scan_accept(cursor, '?'))
+        return wfre_scan_expected(cursor, what);
+    size_t begin = cursor->at;
+    while (cursor->at < cursor->length &&
+           is_name_byte(cursor->text + cursor->at, cursor->length - cursor->at))
+        cursor->at++;
+    *symbol = (wfre_symbol){
+        .offset = begin - 1, .bytes = cursor->text + begin, .length = cursor->at - begin};
+    if (symbol->length == 0)
+        return wfre_scan_expected(cursor, "the name of the variable, letters and digits");
+    return WFRE_OK;
+}
+
+/* ---- variables --------------------------------------------------------------------------------
+ */
+
+static wfre_status add_variable(parser *p, const wfre_symbol *symbol, bool implicit,
+                                uint32_t *variable)
+{
+    if (p->count == VARIABLES)
+        return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, symbol->offset,
+                         "the query has more than %d variables", VARIABLES);
+    p->names[p->count] = *symbol;
+    p->implicit[p->count] = implicit;
+    *variable = p->count++;
+    return WFRE_OK;
+}
+
+static bool is_called(const parser *p, uint32_t variable, const wfre_symbol *symbol)
+{
+    const wfre_symbol *name = &p->names[variable];
+    return name->length == symbol->length && memcmp(name->bytes, symbol->bytes, name->length) == 0;
+}
+
+/* The innermost quantifier of that name, else the free variable, else an implicit one. */
+static wfre_status find_variable(parser *p, const wfre_symbol *symbol, uint32_t *variable)
+{
+    for (uint32_t i = p->scope_size; i-- > 0;)
+        if (is_called(p, p->scope[i], symbol)) {
+            *variable = p->scope[i];
+            return WFRE_OK;
+        }
+    for (uint32_t v = 0; v < p->count; v++)
+        if ((v == p->query->free_variable || p->implicit[v]) && is_called(p, v, symbol)) {
+            *variable = v;
+            return WFRE_OK;
+        }
+    return add_variable(p, symbol, true, variable);
+}
+
+/* ---- grammar ----------------------------------------------------------------------------------
+ */
+
+static wfre_status parse_term(parser *p, wfre_term *term)
+{
+    wfre_status status;
+    wfre_symbol symbol;
+    if (wfre_scan_peek(&p->cursor) == '?') {
+        uint32_t variable = 0;
+        TRY(scan_variable(p, "a variable", &symbol));
+        TRY(find_variable(p, &symbol, &variable));
+        *term = wfre_term_variable(variable);
+    } else {
+        wfre_entity entity;
+        TRY(wfre_scan_symbol(&p->cursor, false, &symbol));
+        TRY(wfre_resolve_entity(&p->cursor, &symbol, &entity));
+        *term = wfre_term_entity(entity);
+    }
+cleanup:
+    return status;
+}
+
+static wfre_status expect(parser *p, char c, const char *what)
+{
+    return wfre_scan_accept(&p->cursor, c) ? WFRE_OK : wfre_scan_expected(&p->cursor, what);
+}
+
+static wfre_status parse_atom(parser *p, const wfre_formula **formula)
+{
+    wfre_status status;
+    wfre_symbol symbol;
+    wfre_relation relation;
+    wfre_term left, right;
+    TRY(wfre_scan_symbol(&p->cursor, true, &symbol));
+    TRY(expect(p, '(', "an opening bracket and the two terms of the relation"));
+    TRY(wfre_resolve_relation(&p->cursor, &symbol, &relation));
+    TRY(parse_term(p, &left));
+    TRY(expect(p, ',', "a comma and the second term of the relation"));
+    TRY(parse_term(p, &right));
+    TRY(expect(p, ')', "a closing bracket: a relation has two terms"));
+    *formula = wfre_formula_atom(p->cursor.arena, relation, left, right);
+    if (!*formula)
+        status = out_of_memory(p);
+cleanup:
+    return status;
+}
+
+/* Behind "exists" or "forall". Every variable counts as a level of nesting. */
+static wfre_status parse_quantifier(parser *p, bool forall, unsigned depth,
+                                    const wfre_formula **formula)
+{
+    wfre_status status = WFRE_OK;
+    uint32_t outer = p->scope_size;
+    do {
+        wfre_symbol symbol;
+        TRY(check_depth(p, ++depth));
+        TRY(scan_variable(p, "a variable, such as ?y", &symbol));
+        TRY(add_variable(p, &symbol, false, &p->scope[p->scope_size]));
+        p->scope_size++;
+    } while (wfre_scan_accept(&p->cursor, ',') || wfre_scan_peek(&p->cursor) == '?');
+    (void)(wfre_scan_accept(&p->cursor, '.') || wfre_scan_accept(&p->cursor, ':'));
+    const wfre_formula *body;
+    TRY(parse_or(p, depth, &body));
+    if (forall)
+        body = wfre_formula_not(p->cursor.arena, body);
+    while (p->scope_size > outer)
+        body = wfre_formula_exists(p->cursor.arena, p->scope[--p->scope_size], body);
+    if (forall)
+        body = wfre_formula_not(p->cursor.arena, body);
+    if (!body)
+        status = out_of_memory(p);
+    *formula = body;
+cleanup:
+    return status;
+}
+
+static wfre_status parse_unary(parser *p, unsigned depth, const wfre_formula **formula)
+{
+    wfre_status status;
+    TRY(check_depth(p, ++depth));
+    if (accept_operator(p, '!')) {
+        TRY(parse_unary(p, depth, formula));
+        *formula = wfre_formula_not(p->cursor.arena, *formula);
+        if (!*formula)
+            status = out_of_memory(p);
+    } else if (accept_operator(p, 'E')) {
+        TRY(parse_quantifier(p, false, depth, formula));
+    } else if (accept_operator(p, 'A')) {
+        TRY(parse_quantifier(p, true, depth, formula));
+    } else if (wfre_scan_accept(&p->cursor, '(')) {
+        TRY(parse_or(p, depth, formula));
+        TRY(expect(p, ')', "& or | or a closing bracket"));
+    } else {
+        TRY(parse_atom(p, formula));
+    }
+cleanup:
+    return status;
+}
+
+typedef wfre_status (*operand)(parser *p, unsigned depth, const wfre_formula **formula);
+
+/* One or more operands with the operator of `kind` between them. */
+static wfre_status parse_joined(parser *p, unsigned depth, wfre_formula_kind kind, operand parse,
+                                const wfre_formula **formula)
+{
+    wfre_status status;
+    const wfre_formula **children = NULL;
+    size_t capacity = 0;
+    uint32_t count = 0;
+    do {
+        if (!wfre_reserve((void **)&children, &capacity, (size_t)count + 1, sizeof *children)) {
+            status = out_of_memory(p);
+            goto cleanup;
+        }
+        TRY(parse(p, depth, &children[count]));
+        count++;
+    } while (accept_operator(p, kind == WFRE_AND ? '&' : '|'));
+    *formula = wfre_formula_join(p->cursor.arena, kind, children, count);
+    if (!*formula)
+        status = out_of_memory(p);
+cleanup:
+    wfre_free(children);
+    return status;
+}
+
+static wfre_status parse_and(parser *p, unsigned depth, const wfre_formula **formula)
+{
+    return parse_joined(p, depth, WFRE_AND, parse_unary, formula);
+}
+
+static wfre_status parse_or(parser *p, unsigned depth, const wfre_formula **formula)
+{
+    return parse_joined(p, depth, WFRE_OR, parse_and, formula);
+}
+
+/* ---- the whole query --------------------------------------------------------------------------
+ */
+
+/* Implicit variables in the order in which the formula first uses them, each taken once. */
+static uint32_t collect_implicit(parser *p, const wfre_formula *formula, uint32_t *found,
+                                 uint32_t count)
+{
+    if (formula->kind == WFRE_ATOM) {
+        wfre_term terms[] = {formula->left, formula->right};
+        for (int i = 0; i < 2; i++)
+            if (terms[i].is_variable && p->implicit[terms[i].id]) {
+                p->implicit[terms[i].id] = false;
+                found[count++] = terms[i].id;
+            }
+    }
+    for (uint32_t i = 0; i < formula->child_count; i++)
+        count = collect_implicit(p, formula->children[i], found, count);
+    return count;
+}
+
+static wfre_status finish(parser *p, const wfre_formula *formula)
+{
+    wfre_query *query = p->query;
+    uint32_t found[VARIABLES];
+    for (uint32_t i = collect_implicit(p, formula, found, 0); i-- > 0;)
+        formula = wfre_formula_exists(&query->arena, found[i], formula);
+    const char **names = wfre_arena_alloc(&query->arena, p->count, sizeof *names);
+    if (!names || !formula)
+        return out_of_memory(p);
+    for (uint32_t v = 0; v < p->count; v++) {
+        names[v] = wfre_arena_text(&query->arena, p->names[v].bytes, p->names[v].length);
+        if (!names[v])
+            return out_of_memory(p);
+    }
+    query->formula = formula;
+    query->variable_names = names;
+    query->variable_count = p->count;
+    return WFRE_OK;
+}
+
+static wfre_status parse_query(parser *p)
+{
+    wfre_status status;
+    wfre_symbol symbol;
+    const wfre_formula *formula;
+    TRY(scan_variable(p, "the variable asked for, such as ?x", &symbol));
+    TRY(add_variable(p, &symbol, false, &p->query->free_variable));
+    TRY(expect(p, ':', "a colon behind the variable asked for, as in ?x : r(?x, a)"));
+    TRY(parse_or(p, 0, &formula));
+    (void)wfre_scan_peek(&p->cursor);
+    if (p->cursor.at < p->cursor.length) {
+        status = wfre_scan_expected(&p->cursor, "& or | or the end of the query");
+        goto cleanup;
+    }
+    TRY(finish(p, formula));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_logic_parse(wfre_query *query, const wfre_graph *graph, const char *text,
+                             size_t length, wfre_error *error)
+{
+    parser *p = wfre_alloc_zero(1, sizeof *p);
+    if (!p)
+        return wfre_fail_memory(error, "reading a query");
+    p->cursor = (wfre_cursor){text, length, 0, ",()&|!", graph, &query->arena, error};
+    p->query = query;
+    wfre_status status = parse_query(p);
+    wfre_free(p);
+    return status;
+}

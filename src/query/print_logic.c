@@ -1,0 +1,173 @@
+/* Formulas as text of the logic notation.
+ *
+ * Quantifiers that the parser would put back by itself are left out: those in front of the formula,
+ * if the formula uses their variables in the same order. Brackets are written where the parser
+ * needs them to build the same formula, and around quantifiers for the reader. A variable that
+ * would hide another in scope gets a number behind its name. */
+#include <string.h>
+
+#include "query/notation.h"
+#include "query/scan.h"
+
+typedef struct printer {
+    wfre_text *text;
+    const wfre_graph *graph;
+    const wfre_query *query;
+    wfre_arena arena;   /* of the names below */
+    const char **shown; /* the name of each variable in scope */
+    uint32_t *scope;    /* the variables in scope, outermost first */
+    uint32_t scope_size;
+} printer;
+
+static void print_formula(printer *p, const wfre_formula *formula);
+
+/* ---- variables --------------------------------------------------------------------------------
+ */
+
+static bool is_taken(const printer *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->scope_size; i++)
+        if (strcmp(p->shown[p->scope[i]], name) == 0)
+            return true;
+    return false;
+}
+
+/* Opens the scope of a variable under a name that is free there. */
+static void enter(printer *p, uint32_t variable)
+{
+    const char *name = p->query->variable_names[variable];
+    wfre_text numbered = {0};
+    for (unsigned k = 2; is_taken(p, name); k++) {
+        wfre_text_clear(&numbered);
+        wfre_text_format(&numbered, "%s_%u", p->query->variable_names[variable], k);
+        name = numbered.failed ? NULL : wfre_arena_text(&p->arena, numbered.data, numbered.length);
+        if (!name) {
+            p->text->failed = true;
+            name = "";
+            break;
+        }
+    }
+    wfre_text_free(&numbered);
+    p->shown[variable] = name;
+    p->scope[p->scope_size++] = variable;
+}
+
+static void print_term(printer *p, wfre_term term)
+{
+    if (term.is_variable)
+        wfre_text_format(p->text, "?%s", p->shown[term.id]);
+    else
+        wfre_print_entity(p->text, p->graph, term.id);
+}
+
+/* ---- formulas ---------------------------------------------------------------------------------
+ */
+
+/* As an operand of an operator that binds tighter. */
+static void print_operand(printer *p, const wfre_formula *formula, bool brackets)
+{
+    if (brackets)
+        wfre_text_char(p->text, '(');
+    print_formula(p, formula);
+    if (brackets)
+        wfre_text_char(p->text, ')');
+}
+
+static void print_joined(printer *p, const wfre_formula *formula)
+{
+    for (uint32_t i = 0; i < formula->child_count; i++) {
+        const wfre_formula *child = formula->children[i];
+        bool brackets = child->kind == WFRE_EXISTS || child->kind == WFRE_OR ||
+                        (child->kind == WFRE_AND && formula->kind == WFRE_AND);
+        if (i > 0)
+            wfre_text_add(p->text, formula->kind == WFRE_AND ? " & " : " | ");
+        print_operand(p, child, brackets);
+    }
+}
+
+static void print_formula(printer *p, const wfre_formula *formula)
+{
+    const wfre_formula *child = formula->child_count ? formula->children[0] : NULL;
+    switch (formula->kind) {
+    case WFRE_ATOM:
+        wfre_print_relation(p->text, p->graph, formula->relation);
+        wfre_text_char(p->text, '(');
+        print_term(p, formula->left);
+        wfre_text_add(p->text, ", ");
+        print_term(p, formula->right);
+        wfre_text_char(p->text, ')');
+        break;
+    case WFRE_NOT:
+        wfre_text_char(p->text, '!');
+        print_operand(p, child, child->kind != WFRE_ATOM && child->kind != WFRE_NOT);
+        break;
+    case WFRE_AND:
+    case WFRE_OR:
+        print_joined(p, formula);
+        break;
+    case WFRE_EXISTS:
+        enter(p, formula->variable);
+        wfre_text_format(p->text, "exists ?%s. ", p->shown[formula->variable]);
+        print_formula(p, child);
+        p->scope_size--;
+        break;
+    }
+}
+
+/* ---- quantifiers in front ---------------------------------------------------------------------
+ */
+
+/* Advances *next over the front variables in the order of their first use; false at one that is
+ * used before its turn. */
+static bool used_in_order(const wfre_formula *formula, const uint32_t *place, uint32_t *next)
+{
+    if (formula->kind == WFRE_ATOM) {
+        wfre_term terms[] = {formula->left, formula->right};
+        for (int i = 0; i < 2; i++) {
+            uint32_t at = terms[i].is_variable ? place[terms[i].id] : WFRE_NONE;
+            if (at != WFRE_NONE && at > *next)
+                return false;
+            *next += at == *next;
+        }
+    }
+    for (uint32_t i = 0; i < formula->child_count; i++)
+        if (!used_in_order(formula->children[i], place, next))
+            return false;
+    return true;
+}
+
+/* The formula behind the quantifiers that need not be written; their variables enter the scope. */
+static const wfre_formula *leave_out_front(printer *p)
+{
+    const wfre_formula *whole = p->query->formula, *body = whole;
+    uint32_t *place = wfre_arena_alloc(&p->arena, p->query->variable_count, sizeof *place);
+    if (!place) {
+        p->text->failed = true;
+        return whole;
+    }
+    for (uint32_t v = 0; v < p->query->variable_count; v++)
+        place[v] = WFRE_NONE;
+    uint32_t count = 0, next = 0;
+    for (; body->kind == WFRE_EXISTS; body = body->children[0])
+        place[body->variable] = count++;
+    if (!used_in_order(body, place, &next) || next < count)
+        return whole;
+    for (const wfre_formula *front = whole; front != body; front = front->children[0])
+        enter(p, front->variable);
+    return body;
+}
+
+void wfre_logic_print(wfre_text *text, const wfre_graph *graph, const wfre_query *query)
+{
+    printer p = {.text = text, .graph = graph, .query = query};
+    p.shown = wfre_arena_alloc(&p.arena, query->variable_count, sizeof *p.shown);
+    p.scope = wfre_arena_alloc(&p.arena, query->variable_count, sizeof *p.scope);
+    if (!p.shown || !p.scope) {
+        text->failed = true;
+    } else {
+        enter(&p, query->free_variable);
+        wfre_text_format(text, "?%s : ", p.shown[query->free_variable]);
+        print_formula(&p, leave_out_front(&p));
+    }
+    wfre_arena_free(&p.arena);
+}

@@ -1,0 +1,137 @@
+/* The public handle: one question, however it was written. */
+#include <string.h>
+
+#include "query/notation.h"
+#include "query/scan.h"
+#include "query/types.h"
+
+/* The first characters tell the notations apart. */
+static wfre_notation detect(const char *text, size_t length)
+{
+    wfre_cursor cursor = {.text = text, .length = length};
+    if (!wfre_scan_accept(&cursor, '('))
+        return WFRE_NOTATION_LOGIC;
+    char c = wfre_scan_peek(&cursor);
+    return c && strchr("epiunIU", c) ? WFRE_NOTATION_TREE : WFRE_NOTATION_BETAE;
+}
+
+wfre_status wfre_tree_fits(const wfre_node *tree, const wfre_graph *graph, wfre_error *error)
+{
+    uint32_t entity = wfre_tree_highest_id(tree, WFRE_OP_ENTITY);
+    uint32_t relation = wfre_tree_highest_id(tree, WFRE_OP_PROJECT);
+    if (entity >= wfre_graph_entities(graph))
+        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
+                         "entity #%u is not in the graph, which has %u", entity,
+                         wfre_graph_entities(graph));
+    if (relation != WFRE_NONE && relation >= wfre_graph_relations(graph))
+        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
+                         "relation #%u is not in the graph, which has %u with inverses", relation,
+                         wfre_graph_relations(graph));
+    return WFRE_OK;
+}
+
+static wfre_status parse(wfre_query *query, const wfre_graph *graph, wfre_notation notation,
+                         const char *text, size_t length, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    if (notation == WFRE_NOTATION_AUTO)
+        notation = detect(text, length);
+    switch (notation) {
+    case WFRE_NOTATION_LOGIC:
+        TRY(wfre_logic_parse(query, graph, text, length, error));
+        return wfre_query_find_tree(query, error);
+    case WFRE_NOTATION_BETAE:
+        TRY(wfre_betae_parse(&query->arena, text, length, &query->tree, error));
+        if (graph && !wfre_tree_is_type(query->tree))
+            TRY(wfre_tree_fits(query->tree, graph, error));
+        return wfre_query_find_formula(query, error);
+    default:
+        TRY(wfre_tree_parse(&query->arena, graph, text, length, &query->tree, error));
+        return wfre_query_find_formula(query, error);
+    }
+cleanup:
+    return status;
+}
+
+wfre_status wfre_query_parse(const wfre_graph *graph, wfre_notation notation, const char *text,
+                             size_t length, wfre_query **query, wfre_error *error)
+{
+    wfre_query *made = wfre_alloc_zero(1, sizeof *made);
+    if (!made)
+        return wfre_fail_memory(error, "reading a query");
+    wfre_status status = parse(made, graph, notation, text, length, error);
+    if (status == WFRE_OK)
+        *query = made;
+    else
+        wfre_query_free(made);
+    return status;
+}
+
+void wfre_query_free(wfre_query *query)
+{
+    if (!query)
+        return;
+    wfre_arena_free(&query->arena);
+    wfre_free(query);
+}
+
+const char *wfre_query_not_a_tree(const wfre_query *query)
+{
+    return query->not_a_tree;
+}
+
+/* Hands the text over to the caller. */
+static wfre_status take(wfre_text *text, char **string, wfre_error *error)
+{
+    wfre_status status = wfre_text_status(text, "printing a query", error);
+    if (status == WFRE_OK)
+        *string = text->data;
+    else
+        wfre_text_free(text);
+    return status;
+}
+
+static wfre_status fail_not_a_tree(const wfre_query *query, wfre_error *error)
+{
+    return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                     "the query is not an operator tree: %s", query->not_a_tree);
+}
+
+wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
+                             wfre_notation notation, char **text, wfre_error *error)
+{
+    wfre_text printed = {0};
+    if (notation != WFRE_NOTATION_LOGIC && !query->tree)
+        return fail_not_a_tree(query, error);
+    if (notation == WFRE_NOTATION_LOGIC && !query->formula)
+        return wfre_fail(
+            error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+            wfre_tree_is_type(query->tree)
+                ? "a query type has no logic notation; it lacks the names"
+                : "the logic notation has no equality, so that it cannot say an entity "
+                  "that is not the argument of a projection");
+    if (notation == WFRE_NOTATION_LOGIC)
+        wfre_logic_print(&printed, graph, query);
+    else if (notation == WFRE_NOTATION_BETAE)
+        wfre_betae_print(&printed, query->tree);
+    else
+        wfre_tree_print(&printed, graph, query->tree);
+    return take(&printed, text, error);
+}
+
+wfre_status wfre_query_type(const wfre_query *query, char **type, wfre_error *error)
+{
+    wfre_text name = {0};
+    if (!query->tree)
+        return fail_not_a_tree(query, error);
+    wfre_status status = wfre_type_name(query->tree, &name, error);
+    if (status == WFRE_OK)
+        return take(&name, type, error);
+    wfre_text_free(&name);
+    return status;
+}
+
+void wfre_string_free(char *text)
+{
+    wfre_free(text);
+}

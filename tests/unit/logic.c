@@ -1,0 +1,362 @@
+/* src/query: the logic notation, names in all notations, and which formulas are operator trees. */
+#include "check.h"
+
+#include "graph/graph.h"
+#include "query/notation.h"
+
+/* ---- a graph whose names are awkward ----------------------------------------------------------
+ */
+
+static const char *const ENTITIES[] = {
+    "Oscar",        "USA",      "New York", "O'Brien \"Bob\"", "Z\xC3\xBCrich", "#5",
+    "?x",           "and",      "a,b",      "back\\s",         "tab\there",     "x^-1",
+    "bad\xFF-byte", "dog.n.01", "Q90",      "Q167646",
+};
+static const char *const RELATIONS[] = {"award", "directed", "citizen", "born in", "r^-1", "not"};
+enum {
+    ENTITY_COUNT = sizeof ENTITIES / sizeof ENTITIES[0],
+    RELATION_COUNT = sizeof RELATIONS / sizeof RELATIONS[0]
+};
+
+static wfre_graph *graph;
+
+static int set_up(void **state)
+{
+    (void)state;
+    wfre_graph_builder *builder;
+    uint32_t id, relation;
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (uint32_t i = 0; i < RELATION_COUNT; i++) {
+        assert_ok(wfre_graph_builder_relation(builder, RELATIONS[i], strlen(RELATIONS[i]),
+                                              &relation, error));
+        assert_int_equal(relation, 2 * i);
+    }
+    for (uint32_t i = 0; i < ENTITY_COUNT; i++) {
+        assert_ok(wfre_graph_builder_entity(builder, ENTITIES[i], strlen(ENTITIES[i]), &id, error));
+        assert_int_equal(id, i);
+        assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, id, 0, 0, error));
+    }
+    assert_ok(wfre_graph_builder_label(builder, 14, "Paris", 5, error));
+    assert_ok(wfre_graph_builder_label(builder, 15, "Paris", 5, error));
+    assert_ok(wfre_graph_builder_finish(builder, &graph, error));
+    wfre_graph_builder_free(builder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wfre_graph_close(graph);
+    return 0;
+}
+
+/* ---- parsing and printing ---------------------------------------------------------------------
+ */
+
+static wfre_query *parse(const char *text)
+{
+    wfre_query *query = NULL;
+    assert_ok(wfre_query_parse(graph, WFRE_NOTATION_AUTO, text, strlen(text), &query, error));
+    return query;
+}
+
+static void expect_print(const char *text, wfre_notation notation, const char *expected)
+{
+    wfre_query *query = parse(text), *again;
+    char *printed;
+    assert_ok(wfre_query_print(query, graph, notation, &printed, error));
+    assert_string_equal(printed, expected);
+    again = parse(printed);
+    if (notation == WFRE_NOTATION_LOGIC) {
+        bool same;
+        assert_ok(wfre_query_same_formula(query, again, &same, error));
+        assert_true(same);
+    } else {
+        assert_true(wfre_node_equal(query->tree, again->tree));
+    }
+    wfre_string_free(printed);
+    wfre_query_free(query);
+    wfre_query_free(again);
+}
+
+static void test_printing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *printed; /* NULL: the same */
+    } CASES[] = {
+        {"?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA)", NULL},
+        {"?f: award(?d,Oscar) and directed ( ?d , ?f ) AND not citizen(?d,USA)",
+         "?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA)"},
+        {"?f:award(?d,Oscar)\xE2\x88\xA7"
+         "directed(?d,?f)&&\xC2\xAC"
+         "citizen(?d,USA)",
+         "?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA)"},
+        {"?f : \xE2\x88\x83?d. award(?d, Oscar) \xE2\x88\xA8 directed(?d, ?f)",
+         "?f : award(?d, Oscar) | directed(?d, ?f)"},
+        {"?x : (award(?x, #0) & (award(?x, #1) & award(?x, #2))) | award(?x, USA)",
+         "?x : award(?x, Oscar) & (award(?x, USA) & award(?x, \"New York\")) | award(?x, USA)"},
+        {"?x : forall ?y. !award(?x, ?y) or citizen(?y, USA)",
+         "?x : !(exists ?y. !(!award(?x, ?y) | citizen(?y, USA)))"},
+        {"?x : award(?x, ?y) & !(exists ?y, ?z. award(?y, ?z) & award(?z, ?x))",
+         "?x : award(?x, ?y) & !(exists ?y_2. exists ?z. award(?y_2, ?z) & award(?z, ?x))"},
+        {"?x : exists ?y ?z. award(?z, ?x) & award(?y, ?x)",
+         "?x : exists ?y. exists ?z. award(?z, ?x) & award(?y, ?x)"},
+        {"?x : exists ?x : award(?x, Oscar)", "?x : award(?x_2, Oscar)"},
+        {"?x : award^-1(Oscar, ?x) & #1(USA, ?x) & \"born in\"^-1(USA, ?x)",
+         "?x : award(?x, Oscar) & award(?x, USA) & \"born in\"(?x, USA)"},
+        {"?x : \"not\"(?x, \"and\") & 'r^-1'(?x, 'O\\'Brien \"Bob\"')",
+         "?x : \"not\"(?x, \"and\") & \"r^-1\"(?x, \"O'Brien \\\"Bob\\\"\")"},
+        {"?x : award(?x, Z\xC3\xBCrich) | award(?x, dog.n.01)", NULL},
+        {"?x : award(?x, \"#5\") & award(?x, \"?x\") & award(?x, \"a,b\") & award(?x, "
+         "\"back\\\\s\")"
+         " & award(?x, \"tab\\x09here\") & award(?x, \"x^-1\") & award(?x, \"bad\\xFF-byte\")",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++)
+        expect_print(CASES[i].text, WFRE_NOTATION_LOGIC,
+                     CASES[i].printed ? CASES[i].printed : CASES[i].text);
+}
+
+static void test_names_in_trees(void **state)
+{
+    (void)state;
+    for (uint32_t e = 0; e < ENTITY_COUNT; e++)
+        for (uint32_t r = 0; r < 2 * RELATION_COUNT; r++) {
+            wfre_arena arena = {0};
+            wfre_text text = {0};
+            const wfre_node *again,
+                *tree = wfre_node_project(&arena, r, wfre_node_entity(&arena, e));
+            wfre_tree_print(&text, graph, tree);
+            assert_ok(wfre_tree_parse(&arena, graph, text.data, text.length, &again, error));
+            assert_true(wfre_node_equal(tree, again));
+            wfre_text_free(&text);
+            wfre_arena_free(&arena);
+        }
+    expect_print("(p,#7,(e,#2))", WFRE_NOTATION_TREE, "(p,\"born in\"^-1,(e,\"New York\"))");
+    expect_print("(p,#7,(e,#2))", WFRE_NOTATION_BETAE, "(2,(7,))");
+    expect_print("((2,(7,)),(3,(5,-2)))", WFRE_NOTATION_LOGIC,
+                 "?x : \"born in\"(?x, \"New York\") & !citizen(?x, \"O'Brien \\\"Bob\\\"\")");
+}
+
+/* ---- errors -----------------------------------------------------------------------------------
+ */
+
+static void test_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t offset;
+        const char *message;
+    } CASES[] = {
+        {"", 0, "expected the variable asked for"},
+        {"? : award(?x, Oscar)", 2, "the name of the variable"},
+        {"?x award(?x, Oscar)", 3, "a colon"},
+        {"?x : ", 5, "expected a relation, but the query ends here"},
+        {"?x : award", 10, "an opening bracket"},
+        {"?x : award(?x)", 13, "second term"},
+        {"?x : award(?x, Oscar, USA)", 20, "two terms"},
+        {"?x : award(?x, Oscar) award(?x, USA)", 22, "& or | or the end"},
+        {"?x : (award(?x, Oscar)", 22, "closing bracket"},
+        {"?x : award(?x, Oscar) &", 23, "expected a relation"},
+        {"?x : exists y. award(?x, ?y)", 12, "a variable, such as ?y"},
+        {"?x : award(?x, Oscr)", 15, "no entity is called Oscr; the nearest: Oscar"},
+        {"?x : awards(?x, Oscar)", 5, "no relation is called awards; the nearest: award"},
+        {"?x : award(?x, dog)", 15, "the nearest: dog.n.01"},
+        {"?x : award(?x, \"new_york\")", 15, "the nearest: \"New York\""},
+        {"?x : award(?x, Paris)", 15,
+         "several entities are labelled Paris; use a name: Q90, Q167646"},
+        {"?x : award(?x, zzzzzz)", 15, "no entity is called zzzzzz"},
+        {"?x : award(?x, #16)", 15, "the graph has 16 entities; ids go from #0 to #15"},
+        {"?x : #12(?x, Oscar)", 5, "the graph has 12 relations"},
+        {"(p,#12,(e,#1))", 3, "the graph has 12 relations"},
+        {"(1,(12,))", WFRE_NO_OFFSET, "relation #12 is not in the graph"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        wfre_query *query;
+        wfre_error error;
+        wfre_status status = wfre_query_parse(graph, WFRE_NOTATION_AUTO, CASES[i].text,
+                                              strlen(CASES[i].text), &query, &error);
+        if (status == WFRE_OK)
+            fail_msg("%s is accepted", CASES[i].text);
+        if (error.offset != CASES[i].offset || !strstr(error.message, CASES[i].message))
+            fail_msg("%s: at %zu: %s", CASES[i].text, error.offset, error.message);
+    }
+}
+
+/* Repeats `before`, a number, `behind` very often. */
+static void expect_refused(const char *before, const char *behind, const char *message)
+{
+    wfre_text text = {0};
+    wfre_text_add(&text, "?x : ");
+    for (int i = 0; i < 100000; i++) {
+        wfre_text_add(&text, before);
+        if (behind)
+            wfre_text_format(&text, "%d%s", i, behind);
+    }
+    wfre_query *query;
+    wfre_error error;
+    assert_int_equal(
+        wfre_query_parse(graph, WFRE_NOTATION_AUTO, text.data, text.length, &query, &error),
+        WFRE_ERR_FORMAT);
+    assert_non_null(strstr(error.message, message));
+    wfre_text_free(&text);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    expect_refused("(", NULL, "deep");
+    expect_refused("!", NULL, "deep");
+    expect_refused("exists ?y. ", NULL, "deep");
+    expect_refused("forall ?y", " (", "deep");
+    expect_refused("award(?y", ", ?x) & ", "variables");
+}
+
+/* ---- operator trees ---------------------------------------------------------------------------
+ */
+
+static void test_trees(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *tree; /* or why there is none */
+    } CASES[] = {
+        {"?x : #0(?x, #1)", "(p,#1,(e,#1))"},
+        {"?x : #0(#1, ?x)", "(p,#0,(e,#1))"},
+        {"?f : #0(?d, #0) & #2(?d, ?f) & !#4(?d, #1)",
+         "(p,#2,(i,(p,#1,(e,#0)),(n,(p,#5,(e,#1)))))"},
+        /* Negation of what hangs on x, and of an atom whose variable is bound outside. */
+        {"?x : !(exists ?y. #0(?x, ?y) & #2(?y, #3))", "(n,(p,#1,(p,#3,(e,#3))))"},
+        {"?x : !(#0(?x, ?y) & #2(?y, #3))", "a negated atom joins ?x and ?y"},
+        {"?x : #4(?x, #0) & !#0(?x, ?y) & #2(?y, #3)", "a negated atom joins ?x and ?y"},
+        {"?x : forall ?y. !#0(?x, ?y) | !#2(?y, #3)", "(n,(p,#1,(p,#3,(e,#3))))"},
+        /* Shapes are kept. */
+        {"?x : (#0(?x, #1) & #0(?x, #2)) & #0(?x, #3)",
+         "(i,(i,(p,#1,(e,#1)),(p,#1,(e,#2))),(p,#1,(e,#3)))"},
+        {"?x : !!#0(?x, #1)", "(n,(n,(p,#1,(e,#1))))"},
+        {"?x : #0(?y, ?x) & (#2(?y, #1) | #2(?y, #2))", "(p,#0,(u,(p,#3,(e,#1)),(p,#3,(e,#2))))"},
+        /* A quantifier over a disjunction, and conditions on x inside it. */
+        {"?x : #0(?y, ?x) & #2(?y, #1) | #2(?y, ?x) & #4(?y, #2)",
+         "(u,(p,#0,(p,#3,(e,#1))),(p,#2,(p,#5,(e,#2))))"},
+        {"?x : exists ?y. #4(?x, #7) & #0(?y, ?x) & #2(?y, #1)",
+         "(i,(p,#5,(e,#7)),(p,#0,(p,#3,(e,#1))))"},
+        {"?x : exists ?y. !(#4(?x, #7) | !(#0(?y, ?x) & #2(?y, #1)))",
+         "(i,(n,(p,#5,(e,#7))),(p,#0,(p,#3,(e,#1))))"},
+        {"?x : exists ?y. #0(?x, #1)", "(p,#1,(e,#1))"},
+        /* What is not a tree. */
+        {"?x : #0(?x, ?y) & #2(?x, ?y)", "two atoms join ?x and ?y"},
+        {"?x : #0(?x, ?y) & #0(?y, ?z) & #0(?z, ?x)", "?z and ?x lie on a cycle"},
+        {"?x : #0(?x, ?x)", "an atom joins ?x with itself"},
+        {"?x : #0(?x, ?y)", "nothing ties ?y to an entity"},
+        {"?x : #0(?x, #1) & #0(?y, #2)", "?y is not joined to ?x"},
+        {"?x : #0(#1, #2)", "an atom without a variable is not a set of entities"},
+        {"?x : #0(?x, #1) & #0(?x, ?y) & #0(#1, #2)", "a part of it depends on no variable"},
+        {"?x : #0(?y, #1)", "nothing ties ?x to an entity"},
+        {"?x : #0(?x, ?y) & #2(?y, #1) & !(exists ?z. #0(?x, ?z) & #2(?z, ?y))",
+         "a negated part has more than one variable free"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        wfre_query *query = parse(CASES[i].text);
+        wfre_text text = {0};
+        if (query->tree)
+            wfre_tree_print(&text, NULL, query->tree);
+        else
+            wfre_text_add(&text, wfre_query_not_a_tree(query));
+        if (CASES[i].tree[0] == '(' ? strcmp(text.data, CASES[i].tree) != 0
+                                    : !strstr(text.data, CASES[i].tree))
+            fail_msg("%s: %s", CASES[i].text, text.data);
+        char *ignored = NULL;
+        wfre_status status = wfre_query_type(query, &ignored, NULL);
+        assert_int_equal(status, query->tree ? WFRE_OK : WFRE_ERR_UNSUPPORTED);
+        wfre_string_free(ignored);
+        wfre_text_free(&text);
+        wfre_query_free(query);
+    }
+}
+
+/* (a1 | b1) & (a2 | b2) & ... over two variables has 2^40 clauses. */
+static void test_blow_up(void **state)
+{
+    (void)state;
+    wfre_text text = {0};
+    wfre_text_add(&text, "?x : #0(?x, ?y)");
+    for (int i = 0; i < 40; i++)
+        wfre_text_add(&text, " & (#0(?x, #1) | #2(?y, #2))");
+    wfre_query *query = parse(text.data);
+    assert_null(query->tree);
+    assert_non_null(strstr(wfre_query_not_a_tree(query), "too large"));
+    wfre_query_free(query);
+    wfre_text_free(&text);
+}
+
+static void test_without_formula(void **state)
+{
+    (void)state;
+    static const char *const CASES[] = {"(e,#1)", "(p,#0,(u,(e,#1),(e,#2)))", "(p,(e))"};
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        wfre_query *query = parse(CASES[i]);
+        char *text;
+        assert_null(query->formula);
+        assert_int_equal(wfre_query_print(query, graph, WFRE_NOTATION_LOGIC, &text, NULL),
+                         WFRE_ERR_UNSUPPORTED);
+        wfre_query_free(query);
+    }
+}
+
+static void test_nearest(void **state)
+{
+    (void)state;
+    wfre_entity ids[WFRE_NEAREST];
+    assert_int_equal(wfre_nearest_entities(graph, "oscar", 5, ids, 1), 1);
+    assert_int_equal(ids[0], 0);
+    assert_int_equal(wfre_nearest_entities(graph, "york", 4, ids, 8), 1);
+    assert_int_equal(ids[0], 2);
+    assert_int_equal(wfre_nearest_entities(graph, "oscar", 5, ids, 0), 0);
+    assert_int_equal(wfre_nearest_entities(graph, "", 0, ids, 8), 0);
+    assert_int_equal(wfre_nearest_relations(graph, "born", 4, ids, 8), 1);
+    assert_int_equal(ids[0], 6);
+    /* Longer than a machine word has bits. */
+    char longer[300];
+    memset(longer, 'x', sizeof longer);
+    assert_int_equal(wfre_nearest_entities(graph, longer, sizeof longer, ids, 8), 0);
+}
+
+static wfre_status parse_and_print(void *context)
+{
+    const char *text = context;
+    wfre_query *query = NULL;
+    char *printed = NULL;
+    wfre_status status;
+    TRY(wfre_query_parse(graph, WFRE_NOTATION_AUTO, text, strlen(text), &query, NULL));
+    TRY(wfre_query_print(query, graph, WFRE_NOTATION_LOGIC, &printed, NULL));
+cleanup:
+    wfre_string_free(printed);
+    wfre_query_free(query);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    sweep_allocations(parse_and_print,
+                      "?x : award(?y, ?x) & (citizen(?y, \"USA\") | citizen(?x, USA) | directed(?y,"
+                      " ?z)) & citizen(?z, USA) & exists ?y. directed(?y, ?x) & award(?y, Oscar)");
+    sweep_allocations(parse_and_print,
+                      "(u,(p,#2,(i,(p,#0,(e,#1)),(n,(p,#1,(e,#2))))),(p,#0,(e,#1)))");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_printing),        cmocka_unit_test(test_names_in_trees),
+        cmocka_unit_test(test_errors),          cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_trees),           cmocka_unit_test(test_blow_up),
+        cmocka_unit_test(test_without_formula), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_allocations),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
