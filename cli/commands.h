@@ -7,5 +7,6 @@
 
 extern const cli_command command_import;
 extern const cli_command command_info;
+extern const cli_command command_queries;
 
 #endif

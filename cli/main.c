@@ -9,6 +9,7 @@
 static const cli_command *const COMMANDS[] = {
     &command_import,
     &command_info,
+    &command_queries,
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

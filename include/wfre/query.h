@@ -85,6 +85,29 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_sp
                                                       const wfre_monitor *monitor,
                                                       wfre_list *answers, wfre_error *error);
 
+/* ---- published query sets -----------------------------------------------------------------------
+ */
+
+typedef struct wfre_convert_options {
+    wfre_split split;   /* whose graph gives the hard answers: valid or test */
+    const char *prefix; /* of the file names; NULL for the split's name */
+    bool verify;        /* recompute all answers from the folder's triples */
+} wfre_convert_options;
+
+typedef struct wfre_conversion {
+    uint64_t queries;
+    uint32_t types;
+    uint64_t differ;   /* queries whose published answers are not those of the graph */
+    char example[256]; /* the first of these as a BetaE tuple */
+} wfre_conversion;
+
+/* Reads PREFIX-queries.pkl, PREFIX-easy-answers.pkl and PREFIX-hard-answers.pkl of a BetaE folder
+ * and writes them as a query set to `output`, if that is not NULL. Nothing is written if answers
+ * differ. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_queries_convert(
+    const char *folder, const wfre_convert_options *options, const char *output, wfre_pool *pool,
+    const wfre_monitor *monitor, wfre_conversion *report, wfre_error *error);
+
 /* ---- training queries ---------------------------------------------------------------------------
  */
 
