@@ -8,5 +8,6 @@
 extern const cli_command command_import;
 extern const cli_command command_info;
 extern const cli_command command_queries;
+extern const cli_command command_types;
 
 #endif

@@ -10,6 +10,7 @@ static const cli_command *const COMMANDS[] = {
     &command_import,
     &command_info,
     &command_queries,
+    &command_types,
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 
