@@ -11,24 +11,54 @@
 #include "linalg/gemm.h"
 #include "linalg/kernels.h"
 
+static const wfre_linalg_kernels KERNELS[] = {
+    [WFRE_ISA_REFERENCE] = {&wfre_vector_reference, {NULL, NULL}},
+#if defined(__x86_64__)
+    [WFRE_ISA_AVX2] = {&wfre_vector_avx2, {&wfre_gemm_avx2, &wfre_gemm_avx2}},
+    [WFRE_ISA_AVX512] = {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_avx512}},
+    [WFRE_ISA_AMX] = {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_amx}},
+#endif
+};
+
 const wfre_vector_table *wfre_vector_table_for(wfre_isa isa)
 {
-    (void)isa;
-    return &wfre_vector_reference;
+    return KERNELS[isa].vectors;
 }
 
-wfre_status wfre_linalg_create(wfre_pool *pool, wfre_isa isa, wfre_linalg **result,
+wfre_status wfre_linalg_create(wfre_pool *pool, wfre_isa isa, wfre_linalg **linalg,
                                wfre_error *error)
 {
     if (!wfre_isa_available(isa))
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "this CPU has no %s; choose another instruction set", wfre_isa_name(isa));
+    return wfre_linalg_create_with(pool, &KERNELS[isa], linalg, error);
+}
+
+/* One block of memory for the panels of every worker, as large as either precision needs. */
+static bool allocate_panels(wfre_linalg *linalg)
+{
+    for (int precision = WFRE_FP32; precision <= WFRE_BF16; precision++) {
+        const wfre_gemm_table *table = linalg->kernels.gemm[precision];
+        size_t bytes = table ? wfre_gemm_panel_bytes(table) : 0;
+        if (bytes > linalg->panel_bytes)
+            linalg->panel_bytes = bytes;
+    }
+    linalg->panels = wfre_alloc_tensor(wfre_pool_threads(linalg->pool), linalg->panel_bytes);
+    return linalg->panels != NULL;
+}
+
+wfre_status wfre_linalg_create_with(wfre_pool *pool, const wfre_linalg_kernels *kernels,
+                                    wfre_linalg **result, wfre_error *error)
+{
     wfre_linalg *linalg = wfre_alloc_zero(1, sizeof *linalg);
-    if (!linalg)
+    if (linalg) {
+        linalg->pool = pool;
+        linalg->kernels = *kernels;
+    }
+    if (!linalg || !allocate_panels(linalg)) {
+        wfre_linalg_free(linalg);
         return wfre_fail_memory(error, "preparing the matrix kernels");
-    linalg->pool = pool;
-    linalg->isa = isa;
-    linalg->vectors = wfre_vector_table_for(isa);
+    }
     *result = linalg;
     return WFRE_OK;
 }
@@ -37,13 +67,15 @@ void wfre_linalg_free(wfre_linalg *linalg)
 {
     if (!linalg)
         return;
+    wfre_free(linalg->panels);
+    wfre_free(linalg->plans);
     wfre_free(linalg->partial);
     wfre_free(linalg);
 }
 
 const wfre_vector_table *wfre_linalg_vectors(const wfre_linalg *linalg)
 {
-    return linalg->vectors;
+    return linalg->kernels.vectors;
 }
 
 bool wfre_linalg_reserve_partial(wfre_linalg *linalg, size_t count)
@@ -99,8 +131,8 @@ static void norm_forward_piece(void *context, size_t piece, unsigned worker)
 
 void wfre_norm_forward(wfre_linalg *linalg, const wfre_norm_job *job)
 {
-    norm_run run = {linalg->vectors, job, cut_evenly(job->rows, NORM_LEAST_ROWS, NORM_MOST_PIECES),
-                    NULL};
+    norm_run run = {linalg->kernels.vectors, job,
+                    cut_evenly(job->rows, NORM_LEAST_ROWS, NORM_MOST_PIECES), NULL};
     wfre_pool_run(linalg->pool, run.pieces.count, norm_forward_piece, &run);
 }
 
@@ -118,8 +150,8 @@ static void norm_backward_piece(void *context, size_t piece, unsigned worker)
 
 wfre_status wfre_norm_backward(wfre_linalg *linalg, const wfre_norm_job *job, wfre_error *error)
 {
-    norm_run run = {linalg->vectors, job, cut_evenly(job->rows, NORM_LEAST_ROWS, NORM_MOST_PIECES),
-                    NULL};
+    norm_run run = {linalg->kernels.vectors, job,
+                    cut_evenly(job->rows, NORM_LEAST_ROWS, NORM_MOST_PIECES), NULL};
     if (!wfre_linalg_reserve_partial(linalg, run.pieces.count * 2 * job->width))
         return wfre_fail_memory(error, "the gradients of a layer norm");
     run.partial = linalg->partial;
@@ -127,9 +159,9 @@ wfre_status wfre_norm_backward(wfre_linalg *linalg, const wfre_norm_job *job, wf
     for (size_t piece = 0; piece < run.pieces.count; piece++) {
         const float *share = run.partial + piece * 2 * job->width;
         if (job->dgain)
-            linalg->vectors->axpy(job->width, 1.0f, share, job->dgain);
+            linalg->kernels.vectors->axpy(job->width, 1.0f, share, job->dgain);
         if (job->dbias)
-            linalg->vectors->axpy(job->width, 1.0f, share + job->width, job->dbias);
+            linalg->kernels.vectors->axpy(job->width, 1.0f, share + job->width, job->dbias);
     }
     return WFRE_OK;
 }
@@ -167,7 +199,7 @@ static void adamw_piece(void *context, size_t piece, unsigned worker)
 void wfre_adamw_update(wfre_linalg *linalg, const wfre_adamw *adamw, size_t n, float *p,
                        float *first, float *second, float *gradient)
 {
-    range_run run = {.vectors = linalg->vectors,
+    range_run run = {.vectors = linalg->kernels.vectors,
                      .adamw = adamw,
                      .pieces = cut_evenly(n, RANGE_LEAST, SIZE_MAX),
                      .n = n,
@@ -190,7 +222,7 @@ double wfre_squared_norm(wfre_linalg *linalg, size_t n, const float *x)
 {
     enum { MOST_PIECES = 256 };
     double sums[MOST_PIECES], total = 0;
-    range_run run = {.vectors = linalg->vectors,
+    range_run run = {.vectors = linalg->kernels.vectors,
                      .pieces = cut_evenly(n, RANGE_LEAST, MOST_PIECES),
                      .n = n,
                      .x = x,

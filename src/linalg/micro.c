@@ -1,0 +1,313 @@
+/* The inner kernels of the float32 matrix product: panels, register tiles and dot products, in
+ * vectors of WFRE_LANES floats (simd.h); built once per instruction set.
+ *
+ *            AVX2                          AVX-512
+ *   tile     6 x 16: 12 of 16 registers    14 x 32: 28 of 32
+ *   dots     3 x 4                         6 x 4
+ */
+#include "linalg/gemm.h"
+#include "linalg/simd.h"
+
+#include <string.h>
+
+enum {
+    MR = LANES == 8 ? 6 : 14,
+    NR = 2 * LANES,
+    DOT_ROWS = LANES == 8 ? 3 : 6,
+    DOT_COLUMNS = 4,
+};
+
+/* ---- panels -----------------------------------------------------------------------------------
+ */
+
+typedef float eight __attribute__((vector_size(32)));
+typedef float loose_eight __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* to[p * width + i] = from[i * ld + p] for p < 8 and i < rows <= 8, and 0 for the i from there up
+ * to 8. Three rounds of exchanges: of single numbers, of pairs and of halves. */
+INLINE void transpose8(const float *from, size_t ld, size_t rows, float *to, size_t width)
+{
+    eight r[8] = {0}, s[8];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++)
+        r[i] = *(const loose_eight *)(from + i * ld);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 8; i += 2) {
+        s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+#pragma GCC unroll 4
+    for (size_t j = 0; j < 4; j++) {
+        size_t i = j + (j & 2); /* 0, 1, 4, 5 */
+        r[i] = __builtin_shufflevector(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        r[i + 2] = __builtin_shufflevector(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+#pragma GCC unroll 8
+    for (size_t p = 0; p < 8; p++) {
+        eight a = r[p & 3], b = r[(p & 3) + 4];
+        *(loose_eight *)(to + p * width) =
+            p < 4 ? __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+                  : __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+/* Numbers that lie along k, transposed in blocks of eight by eight. Where the width is not a
+ * multiple of eight a block's rows reach into the next k, or beyond the panel: so the blocks go
+ * from the last to the first, and those of later k and later panels overwrite what was too much. */
+INLINE void pack_transposed(const wfre_strip *strip, size_t width, float *panel)
+{
+    const size_t last = (width - 1) / 8 * 8;
+    size_t p = 0;
+    if (strip->count == width)
+        for (; p + 8 <= strip->k; p += 8) {
+            const float *x = strip->x + p;
+            float *to = panel + p * width;
+            transpose8(x + last * strip->ld, strip->ld, width - last, to + last, width);
+            for (size_t first = last; first >= 8; first -= 8)
+                transpose8(x + (first - 8) * strip->ld, strip->ld, 8, to + first - 8, width);
+        }
+    for (; p < strip->k; p++)
+        for (size_t i = 0; i < strip->count; i++)
+            panel[p * width + i] = strip->x[i * strip->ld + p];
+}
+
+INLINE void pack(const wfre_strip *strip, size_t width, float *panel)
+{
+    if (strip->count < width)
+        memset(panel, 0, strip->k * width * sizeof *panel);
+    if (strip->along_k)
+        pack_transposed(strip, width, panel);
+    else if (strip->count == width)
+        for (size_t p = 0; p < strip->k; p++) {
+            const float *x = strip->x + p * strip->ld;
+            __builtin_prefetch(x + width); /* the next panel's */
+            memcpy(panel + p * width, x, width * sizeof *panel);
+        }
+    else
+        for (size_t p = 0; p < strip->k; p++)
+            memcpy(panel + p * width, strip->x + p * strip->ld, strip->count * sizeof *panel);
+    if (!strip->round)
+        return;
+    size_t i = 0, n = strip->k * width;
+    for (; i + LANES <= n; i += LANES)
+        store(panel + i, round_to_bf16(load(panel + i)));
+    if (i < n)
+        store_part(panel + i, round_to_bf16(load_part(panel + i, n - i)), n - i);
+}
+
+static void pack_a(const wfre_strip *strip, void *panel)
+{
+    pack(strip, MR, panel);
+}
+
+static void pack_b(const wfre_strip *strip, void *panel)
+{
+    pack(strip, NR, panel);
+}
+
+/* ---- register tiles ---------------------------------------------------------------------------
+ */
+
+/* The columns that a tile at the right edge of C has. */
+static void finish_part(const wfre_tile *tile, float *c, const float *sums)
+{
+    for (size_t j = 0; j < tile->columns; j++)
+        c[j] = tile->beta != 0.0f ? sums[j] + tile->beta * c[j] : sums[j];
+}
+
+/* C[i][j] = alpha (sum over p of a[p][i] b[p][j]) + beta C[i][j], with all sums in registers:
+ * `rows` is a constant in each use. */
+INLINE void tile_rows(const wfre_tile *tile, size_t rows)
+{
+    const float *a = tile->a, *b = tile->b;
+    size_t stride = tile->b_stride;
+    vec low[MR], high[MR];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++)
+        low[i] = high[i] = splat(0.0f);
+    for (size_t p = 0; p < tile->k; p++, a += MR, b += stride) {
+        vec left = load(b), right = load(b + LANES);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < rows; i++) {
+            vec factor = splat(a[i]);
+            low[i] = muladd(factor, left, low[i]);
+            high[i] = muladd(factor, right, high[i]);
+        }
+    }
+    vec alpha = splat(tile->alpha), beta = splat(tile->beta);
+    float *c = tile->c;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++, c += tile->ldc) {
+        low[i] *= alpha;
+        high[i] *= alpha;
+        if (tile->columns < NR) {
+            float sums[NR];
+            store(sums, low[i]);
+            store(sums + LANES, high[i]);
+            finish_part(tile, c, sums);
+            continue;
+        }
+        if (tile->beta != 0.0f) {
+            low[i] = muladd(beta, load(c), low[i]);
+            high[i] = muladd(beta, load(c + LANES), high[i]);
+        }
+        store(c, low[i]);
+        store(c + LANES, high[i]);
+    }
+}
+
+static void compute_tile(const wfre_tile *tile)
+{
+    switch (tile->rows) {
+    case 1:
+        tile_rows(tile, 1);
+        break;
+    case 2:
+        tile_rows(tile, 2);
+        break;
+    case 3:
+        tile_rows(tile, 3);
+        break;
+    case 4:
+        tile_rows(tile, 4);
+        break;
+    case 5:
+        tile_rows(tile, 5);
+        break;
+    case 6:
+        tile_rows(tile, 6);
+        break;
+#if WFRE_LANES == 16
+    case 7:
+        tile_rows(tile, 7);
+        break;
+    case 8:
+        tile_rows(tile, 8);
+        break;
+    case 9:
+        tile_rows(tile, 9);
+        break;
+    case 10:
+        tile_rows(tile, 10);
+        break;
+    case 11:
+        tile_rows(tile, 11);
+        break;
+    case 12:
+        tile_rows(tile, 12);
+        break;
+    case 13:
+        tile_rows(tile, 13);
+        break;
+    case 14:
+        tile_rows(tile, 14);
+        break;
+#endif
+    }
+}
+
+/* ---- dot products -----------------------------------------------------------------------------
+ */
+
+typedef float four __attribute__((vector_size(16)));
+
+INLINE eight fold(vec a)
+{
+#if WFRE_LANES == 16
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7) +
+           __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+    return a;
+#endif
+}
+
+/* The sums of the lanes of four vectors: neighbours are added, then pairs, then halves. */
+INLINE four sum_lanes(const vec *v)
+{
+    eight a = fold(v[0]), b = fold(v[1]), c = fold(v[2]), d = fold(v[3]);
+    eight ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+               __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+    eight cd = __builtin_shufflevector(c, d, 0, 8, 2, 10, 4, 12, 6, 14) +
+               __builtin_shufflevector(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
+    eight abcd = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) +
+                 __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+    return __builtin_shufflevector(abcd, abcd, 0, 1, 2, 3) +
+           __builtin_shufflevector(abcd, abcd, 4, 5, 6, 7);
+}
+
+/* C[row + i][column + j] for i < rows and j < 4, as far as there are columns: the last one stands
+ * in for those beyond it. */
+INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t rows)
+{
+    const float *b[DOT_COLUMNS];
+    for (size_t j = 0; j < DOT_COLUMNS; j++)
+        b[j] = job->b + (column + j < job->n ? column + j : job->n - 1) * job->ldb;
+    const float *a = job->a + row * job->lda;
+    vec sums[DOT_ROWS][DOT_COLUMNS];
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < DOT_COLUMNS; j++)
+            sums[i][j] = splat(0.0f);
+    size_t p = 0, k = job->k;
+    for (; p + LANES <= k; p += LANES)
+        for (size_t i = 0; i < rows; i++) {
+            vec x = load(a + i * job->lda + p);
+            for (size_t j = 0; j < DOT_COLUMNS; j++)
+                sums[i][j] = muladd(x, load(b[j] + p), sums[i][j]);
+        }
+    if (p < k)
+        for (size_t i = 0; i < rows; i++) {
+            vec x = load_part(a + i * job->lda + p, k - p);
+            for (size_t j = 0; j < DOT_COLUMNS; j++)
+                sums[i][j] = muladd(x, load_part(b[j] + p, k - p), sums[i][j]);
+        }
+    for (size_t i = 0; i < rows; i++) {
+        float *c = job->c + (row + i) * job->ldc + column;
+        four dots = sum_lanes(sums[i]) * job->alpha;
+        for (size_t j = 0; j < DOT_COLUMNS && column + j < job->n; j++)
+            c[j] = job->beta != 0.0f ? dots[j] + job->beta * c[j] : dots[j];
+    }
+}
+
+static void dots(const wfre_gemm_job *job)
+{
+    size_t groups = (job->m + DOT_ROWS - 1) / DOT_ROWS;
+    for (size_t column = 0; column < job->n; column += DOT_COLUMNS)
+        for (size_t group = 0; group < groups; group++) {
+            size_t row = group * job->m / groups;
+            switch ((group + 1) * job->m / groups - row) {
+            case 1:
+                dot_rows(job, row, column, 1);
+                break;
+            case 2:
+                dot_rows(job, row, column, 2);
+                break;
+            case 3:
+                dot_rows(job, row, column, 3);
+                break;
+#if WFRE_LANES == 16
+            case 4:
+                dot_rows(job, row, column, 4);
+                break;
+            case 5:
+                dot_rows(job, row, column, 5);
+                break;
+            case 6:
+                dot_rows(job, row, column, 6);
+                break;
+#endif
+            }
+        }
+}
+
+const wfre_gemm_table KERNEL(wfre_gemm) = {
+    .mr = MR,
+    .nr = NR,
+    .depth = 256,
+    .kr = 1,
+    .number = sizeof(float),
+    .direct = 2 * MR,
+    .pack_a = pack_a,
+    .pack_b = pack_b,
+    .tile = compute_tile,
+    .dots = dots,
+};

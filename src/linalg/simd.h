@@ -1,0 +1,187 @@
+/* Vectors of WFRE_LANES floats, for the kernels that are one source built once per instruction set.
+ *
+ *   WFRE_LANES 8   AVX2 and FMA
+ *   WFRE_LANES 16  AVX-512; without its flags the same lanes in plain C, with which the tests run
+ *                  the 16-lane code on any CPU
+ *
+ * Arithmetic uses the compiler's vector operators; what they lack is below. KERNEL(name) gives each
+ * build its own symbols. */
+#ifndef WFRE_SRC_LINALG_SIMD_H
+#define WFRE_SRC_LINALG_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define INLINE static inline __attribute__((always_inline))
+enum { LANES = WFRE_LANES };
+typedef float vec __attribute__((vector_size(4 * WFRE_LANES)));
+typedef int32_t ivec __attribute__((vector_size(4 * WFRE_LANES)));
+typedef uint32_t uvec __attribute__((vector_size(4 * WFRE_LANES)));
+typedef float loose_vec __attribute__((vector_size(4 * WFRE_LANES), aligned(4), may_alias));
+
+#if WFRE_LANES == 8
+#include <immintrin.h>
+#define KERNEL(name) name##_avx2
+#define SIMD_ISA WFRE_ISA_AVX2
+
+INLINE vec muladd(vec a, vec b, vec c) /* a b + c */
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+INLINE vec minimum(vec a, vec b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+INLINE vec maximum(vec a, vec b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+INLINE vec square_root(vec a)
+{
+    return _mm256_sqrt_ps(a);
+}
+
+INLINE ivec part_mask(size_t count)
+{
+    return (ivec)_mm256_cmpgt_epi32(_mm256_set1_epi32((int)count),
+                                    _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/* The first `count` lanes, zeros behind them; touches no memory beyond. */
+INLINE vec load_part(const float *p, size_t count)
+{
+    return _mm256_maskload_ps(p, (__m256i)part_mask(count));
+}
+
+INLINE void store_part(float *p, vec a, size_t count)
+{
+    _mm256_maskstore_ps(p, (__m256i)part_mask(count), a);
+}
+
+#elif defined(__AVX512F__)
+#include <immintrin.h>
+#define KERNEL(name) name##_avx512
+#define SIMD_ISA WFRE_ISA_AVX512
+
+INLINE vec muladd(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+INLINE vec minimum(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+INLINE vec maximum(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+INLINE vec square_root(vec a)
+{
+    return _mm512_sqrt_ps(a);
+}
+
+INLINE vec load_part(const float *p, size_t count)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << count) - 1), p);
+}
+
+INLINE void store_part(float *p, vec a, size_t count)
+{
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << count) - 1), a);
+}
+
+#else
+#include <math.h>
+#define KERNEL(name) name##_emulated
+#define SIMD_ISA WFRE_ISA_AVX512
+
+INLINE vec muladd(vec a, vec b, vec c)
+{
+    for (int i = 0; i < LANES; i++)
+        c[i] = fmaf(a[i], b[i], c[i]);
+    return c;
+}
+
+INLINE vec minimum(vec a, vec b)
+{
+    for (int i = 0; i < LANES; i++)
+        a[i] = a[i] < b[i] ? a[i] : b[i];
+    return a;
+}
+
+INLINE vec maximum(vec a, vec b)
+{
+    for (int i = 0; i < LANES; i++)
+        a[i] = a[i] > b[i] ? a[i] : b[i];
+    return a;
+}
+
+INLINE vec square_root(vec a)
+{
+    for (int i = 0; i < LANES; i++)
+        a[i] = sqrtf(a[i]);
+    return a;
+}
+
+INLINE vec load_part(const float *p, size_t count)
+{
+    vec a = {0};
+    for (size_t i = 0; i < count; i++)
+        a[i] = p[i];
+    return a;
+}
+
+INLINE void store_part(float *p, vec a, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        p[i] = a[i];
+}
+#endif
+
+INLINE vec load(const float *p)
+{
+    return *(const loose_vec *)p;
+}
+
+INLINE void store(float *p, vec a)
+{
+    *(loose_vec *)p = a;
+}
+
+INLINE vec splat(float a)
+{
+    return a - (vec){0};
+}
+
+/* a where the mask's lane is all ones, b where it is zero. */
+INLINE vec choose(ivec mask, vec a, vec b)
+{
+    return (vec)((mask & (ivec)a) | (~mask & (ivec)b));
+}
+
+/* To the nearest bfloat16, ties to even, as a float32; NaN stays NaN. */
+INLINE vec round_to_bf16(vec a)
+{
+    uvec bits = (uvec)a;
+    uvec rounded = (bits + 0x7FFFu + (bits >> 16 & 1u)) & 0xFFFF0000u;
+    return choose(a == a, (vec)rounded, (vec)(bits | 0x400000u));
+}
+
+/* Always in the same order: halves onto each other, then lane 0 + 1. */
+INLINE float lane_sum(vec a)
+{
+    float lanes[WFRE_LANES];
+    store(lanes, a);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            lanes[i] += lanes[i + half];
+    return lanes[0];
+}
+
+#endif
