@@ -9,8 +9,7 @@
 static const cli_command *const COMMANDS[] = {
     &command_import,
     &command_info,
-    &command_queries,
-    &command_types,
+    &command_eval,
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

@@ -60,11 +60,12 @@ WFRE_API const wfre_evaluation_row *wfre_evaluation_group(const wfre_evaluation 
 
 /* How it was done. */
 typedef struct wfre_evaluation_info {
-    const char *label;  /* what was evaluated */
-    const char *method; /* "given scores", "exhaustive", "filtered" */
-    uint64_t unranked;  /* queries left out because they have no hard answer */
-    uint64_t pairs;     /* (query, entity) pairs that ranking had to decide about */
-    uint64_t exact;     /* of which this many were scored exactly */
+    const char *label;   /* what was evaluated */
+    const char *dataset; /* the published data set that the graph is, or NULL */
+    const char *method;  /* "given scores", "exhaustive", "filtered" */
+    uint64_t unranked;   /* queries left out because they have no hard answer */
+    uint64_t pairs; /* (query, entity) pairs that ranking had to decide about; 0 for given scores */
+    uint64_t exact; /* of which this many were scored exactly */
     double seconds;
 } wfre_evaluation_info;
 
@@ -75,7 +76,7 @@ WFRE_API const wfre_evaluation_info *wfre_evaluation_get_info(const wfre_evaluat
 
 typedef struct wfre_eval_options {
     const char *label;  /* NULL: the name of the file with the scores or the model */
-    uint32_t bootstrap; /* resamplings for the intervals */
+    uint32_t bootstrap; /* resamplings for the intervals; at least 1 */
     uint64_t seed;      /* of the resamplings */
 } wfre_eval_options;
 
@@ -94,6 +95,35 @@ WFRE_API WFRE_NODISCARD wfre_status
 wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *scores,
                      const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_evaluation **evaluation, wfre_error *error);
+
+/* ---- reports ----------------------------------------------------------------------------------
+ */
+
+typedef enum wfre_report_format {
+    WFRE_REPORT_TABLE, /* aligned columns for people, in percent */
+    WFRE_REPORT_CSV,   /* one line a type or group */
+    WFRE_REPORT_JSON
+} wfre_report_format;
+
+typedef struct wfre_report_options {
+    const char *title; /* of the page; NULL: "Evaluation" */
+    const char *log;   /* training log with the learning curve, or NULL */
+    bool repeats;      /* the evaluations differ in the seed alone: give mean and deviation */
+} wfre_report_options;
+
+/* Writes evaluations of one query set (at least one) side by side, next to the published results if
+ * the graph is a known data set. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_report_print(const wfre_evaluation *const *evaluations,
+                                                      size_t count,
+                                                      const wfre_report_options *options,
+                                                      wfre_report_format format, FILE *stream,
+                                                      wfre_error *error);
+/* Writes report.html (one page that needs no other file), results.csv and results.json into the
+ * folder, which is made if it is not there. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_report_write(const wfre_evaluation *const *evaluations,
+                                                      size_t count,
+                                                      const wfre_report_options *options,
+                                                      const char *folder, wfre_error *error);
 
 #ifdef __cplusplus
 }

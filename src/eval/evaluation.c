@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eval/published.h"
 #include "query/types.h"
 
 const double wfre_rank_edges[WFRE_RANK_CLASSES - 1] = {1, 3, 10, 30, 100, 300, 1000, 3000, 10000};
@@ -99,13 +100,15 @@ static wfre_status fill_types(wfre_evaluation *e, const wfre_queryset *set, wfre
     return WFRE_OK;
 }
 
-wfre_status wfre_evaluation_create(const wfre_queryset *set, const char *label,
-                                   wfre_evaluation **evaluation, wfre_error *error)
+wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *graph,
+                                   const char *label, wfre_evaluation **evaluation,
+                                   wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_evaluation *e = wfre_alloc_zero(1, sizeof *e);
     if (!e)
         return wfre_fail_memory(error, "evaluation");
+    e->info.dataset = wfre_known_dataset(wfre_graph_entities(graph), wfre_graph_relations(graph));
     e->type_count = set->types.count;
     e->query_count = set->count;
     e->types = wfre_alloc_zero(e->type_count + 1, sizeof *e->types);
@@ -214,11 +217,13 @@ wfre_status wfre_evaluation_finish(wfre_evaluation *evaluation, uint32_t resampl
                                    wfre_pool *pool, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    if (resamplings == 0)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "an interval needs at least one resampling");
     average_types(evaluation);
     TRY(drop_empty_types(evaluation, error));
     average_groups(evaluation);
-    if (resamplings)
-        TRY(wfre_evaluation_bootstrap(evaluation, resamplings, seed, pool, error));
+    TRY(wfre_evaluation_bootstrap(evaluation, resamplings, seed, pool, error));
 cleanup:
     return status;
 }

@@ -40,8 +40,9 @@ struct wfre_evaluation {
 
 /* An evaluation of the set with nothing recorded. Types are in the order in which they are shown.
  * Copies what it needs. */
-WFRE_NODISCARD wfre_status wfre_evaluation_create(const wfre_queryset *set, const char *label,
-                                                  wfre_evaluation **evaluation, wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *graph,
+                                                  const char *label, wfre_evaluation **evaluation,
+                                                  wfre_error *error);
 
 /* The standings of all hard answers of a query; one thread at a time. */
 void wfre_evaluation_record(wfre_evaluation *evaluation, uint32_t query,

@@ -80,7 +80,6 @@ static wfre_status finish_query(scores_file *f, const wfre_monitor *monitor, wfr
     TRY(wfre_standings_count(&f->scratch, f->levels, wfre_graph_entities(f->graph),
                              wfre_queryset_easy(f->set, f->query), hard, f->standings, error));
     wfre_evaluation_record(f->evaluation, f->query, f->standings, hard.count);
-    f->evaluation->info.exact += f->count;
     if (f->finished++ % 64 == 0) {
         wfre_report(monitor, "evaluating", f->finished, f->set->count, NULL);
         TRY(wfre_check_interrupt(monitor, error));
@@ -220,12 +219,11 @@ wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, c
     wfre_queryset set = {0};
     scores_file f = {.graph = graph, .set = &set, .query = WFRE_NONE};
     TRY(wfre_queryset_read(queries, graph, &set, error));
-    TRY(wfre_evaluation_create(&set, options->label ? options->label : file_name(scores),
+    TRY(wfre_evaluation_create(&set, graph, options->label ? options->label : file_name(scores),
                                &f.evaluation, error));
     TRY(wfre_reader_open(scores, &f.reader, error));
     TRY(read_scores(&f, monitor, error));
     f.evaluation->info.method = "given scores";
-    f.evaluation->info.pairs = (uint64_t)f.finished * wfre_graph_entities(graph);
     TRY(wfre_evaluation_finish(f.evaluation, options->bootstrap, options->seed, pool, error));
     f.evaluation->info.seconds = wfre_clock() - start;
     *evaluation = f.evaluation;

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "eval/evaluation.h"
-#include "graph/graph.h"
+#include "star.h"
 
 enum { ENTITIES = 60, QUERIES = 90, TRIALS = 40 };
 static const uint64_t SEED = 20230711;
@@ -179,32 +179,13 @@ static void check_problem(const problem *p, const wfre_graph *graph)
     wfre_evaluation_free(evaluation);
 }
 
-static wfre_graph *make_graph(void)
-{
-    wfre_graph_builder *builder;
-    wfre_graph *graph;
-    wfre_relation relation;
-    assert_ok(wfre_graph_builder_create(&builder, error));
-    assert_ok(wfre_graph_builder_relation(builder, "r", 1, &relation, error));
-    wfre_entity entity = 0;
-    for (int i = 0; i < ENTITIES; i++) {
-        char name[16];
-        int length = snprintf(name, sizeof name, "e%d", i);
-        assert_ok(wfre_graph_builder_entity(builder, name, (size_t)length, &entity, error));
-        assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, entity, relation, 0, error));
-    }
-    assert_ok(wfre_graph_builder_finish(builder, &graph, error));
-    wfre_graph_builder_free(builder);
-    return graph;
-}
-
 static void test_against_brute_force(void **state)
 {
     (void)state;
     print_message("seed %llu\n", (unsigned long long)SEED);
     problem *p = malloc(sizeof *p);
     assert_non_null(p);
-    wfre_graph *graph = make_graph();
+    wfre_graph *graph = star_graph(ENTITIES);
     for (uint64_t trial = 0; trial < TRIALS; trial++) {
         wfre_rng rng = wfre_rng_keyed(SEED, trial, 0);
         make_problem(p, &rng);

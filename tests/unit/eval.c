@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "eval/evaluation.h"
-#include "graph/graph.h"
+#include "star.h"
 
 static char folder[] = "/tmp/wfre-eval-XXXXXX";
 static char queries_path[64], scores_path[64];
@@ -20,17 +20,7 @@ static int set_up(void **state)
         return 1;
     (void)snprintf(queries_path, sizeof queries_path, "%s/q.tsv", folder);
     (void)snprintf(scores_path, sizeof scores_path, "%s/s.tsv", folder);
-    wfre_graph_builder *builder;
-    wfre_relation relation;
-    assert_ok(wfre_graph_builder_create(&builder, error));
-    assert_ok(wfre_graph_builder_relation(builder, "r", 1, &relation, error));
-    for (int i = 0; i < 10; i++) {
-        wfre_entity entity;
-        assert_ok(wfre_graph_builder_entity(builder, &"0123456789"[i], 1, &entity, error));
-        assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, entity, relation, 0, error));
-    }
-    assert_ok(wfre_graph_builder_finish(builder, &graph, error));
-    wfre_graph_builder_free(builder);
+    graph = star_graph(10);
     return 0;
 }
 

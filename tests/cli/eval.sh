@@ -1,0 +1,21 @@
+# Evaluation of given scores: table, CSV, JSON, report, and what wrong input gets.
+printf 'a\tr\tb\nb\tr\tc\nc\ts\ta\nd\ts\ta\n' >train.txt
+wfre import train.txt -o g.kg >imported
+printf '# made by hand\n1p\t(p,#0,(e,#0))\t1\t2 3\n2u\t(u,(p,#0,(e,#0)),(p,#2,(e,#2)))\t\t1\n' >q.tsv
+printf '2in\t(i,(p,#0,(e,#0)),(n,(p,#2,(e,#2))))\t\t0\n' >>q.tsv
+printf '0\t0\t2\n0\t2\t2\n0\t3\t3\n1\t1\t0.5\n1\t2\t0.25\n2\t2\t1\n' >s.tsv
+printf '0\t2\n0\t3\n1\t1\n2\t0\n' >ranking.tsv
+quiet() { "$@" | sed 's/in [0-9.]* s,/in 0 s,/; s/"seconds": [0-9.]*/"seconds": 0/'; }
+export -f quiet
+show quiet wfre eval g.kg q.tsv --scores s.tsv
+show quiet wfre eval g.kg q.tsv --scores s.tsv --scores ranking.tsv --repeats
+show wfre eval g.kg q.tsv --scores s.tsv --csv
+show quiet wfre eval g.kg q.tsv --scores s.tsv --json
+show wfre eval g.kg q.tsv --scores s.tsv --report out >/dev/null
+ls out
+printf '9\t0\t2\n' >bad.tsv
+show wfre eval g.kg q.tsv --scores bad.tsv
+show wfre eval g.kg q.tsv --scores none.tsv
+show wfre eval g.kg q.tsv --scores s.tsv --bootstrap 0
+show wfre eval g.kg q.tsv
+show wfre eval g.kg q.tsv --scores s.tsv --report g.kg/out >/dev/null
