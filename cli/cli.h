@@ -57,6 +57,8 @@ const char *cli_text(const cli_call *call, const char *option, const char *fallb
 long long cli_integer(const cli_call *call, const char *option, long long fallback);
 double cli_number(const cli_call *call, const char *option, double fallback);
 double cli_duration(const cli_call *call, const char *option, double fallback);
+/* --split train, valid or test. Returns EXIT_DONE, or EXIT_USAGE having said what is wrong. */
+int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split);
 /* The k-th value of a repeated option, NULL beyond the last. */
 const char *cli_repeated(const cli_call *call, const char *option, int k);
 

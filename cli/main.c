@@ -7,9 +7,7 @@
 #include "options.h"
 
 static const cli_command *const COMMANDS[] = {
-    &command_import,
-    &command_info,
-    &command_eval,
+    &command_import, &command_info, &command_queries, &command_types, &command_eval,
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

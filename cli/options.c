@@ -79,6 +79,19 @@ const char *cli_repeated(const cli_call *call, const char *option, int k)
     return NULL;
 }
 
+int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split)
+{
+    static const char *const NAMES[] = {"train", "valid", "test"};
+    const char *name = cli_text(call, "split", NAMES[fallback]);
+    for (int i = 0; i < WFRE_SPLITS; i++) {
+        if (strcmp(name, NAMES[i]) == 0) {
+            *split = (wfre_split)i;
+            return EXIT_DONE;
+        }
+    }
+    return cli_usage(call, "--split is train, valid or test, not %s", name);
+}
+
 /* ---- help --------------------------------------------------------------------------------- */
 
 static bool takes_value(const cli_option *option)

@@ -51,6 +51,44 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_query_type(const wfre_query *query, cha
 /* Releases text that the library handed out. */
 WFRE_API void wfre_string_free(char *text);
 
+/* ---- normal forms and types --------------------------------------------------------------------
+ */
+
+typedef enum wfre_form {
+    WFRE_FORM_ORIGINAL,       /* "original": as it was written */
+    WFRE_FORM_DEMORGAN,       /* "DeMorgan": without unions */
+    WFRE_FORM_DEMORGAN_MULTI, /* "DeMorgan+MultiI": nested intersections merged */
+    WFRE_FORM_DNF,            /* "DNF": a union of intersections */
+    WFRE_FORM_DNF_MULTI       /* "DNF+MultiIU": nested intersections and unions merged */
+} wfre_form;
+enum { WFRE_FORMS = 5 };
+
+WFRE_API const char *wfre_form_name(wfre_form form);
+/* False if there is no form of that name. */
+WFRE_API bool wfre_form_from_name(const char *name, wfre_form *form);
+
+/* A new query in the given form, with the same answers. Fails with WFRE_ERR_UNSUPPORTED if the
+ * query is not an operator tree, or if the form would be unreasonably large. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_query_normalise(const wfre_query *query, wfre_form form,
+                                                         wfre_query **normal, wfre_error *error);
+
+typedef enum wfre_type_set {
+    WFRE_TYPES_BETAE, /* 1p 2p 3p 2i 3i ip pi 2in 3in inp pin pni 2u up */
+    WFRE_TYPES_EFO1   /* the 301 types of EFO-1-QA, under their published ids: type0000 ... */
+} wfre_type_set;
+
+/* A list of query types with their normal forms. */
+typedef struct wfre_types wfre_types;
+
+WFRE_API WFRE_NODISCARD wfre_status wfre_types_create(wfre_type_set set, wfre_types **types,
+                                                      wfre_error *error);
+WFRE_API void wfre_types_free(wfre_types *types);
+WFRE_API size_t wfre_types_count(const wfre_types *types);
+WFRE_API const char *wfre_types_name(const wfre_types *types, size_t index);
+/* The type as an operator tree in the given form, arguments sorted; in the Multi forms a node with
+ * more than two arguments is written I or U. */
+WFRE_API const char *wfre_types_tree(const wfre_types *types, size_t index, wfre_form form);
+
 /* ---- names ------------------------------------------------------------------------------------
  */
 
@@ -85,12 +123,36 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_sp
                                                       const wfre_monitor *monitor,
                                                       wfre_list *answers, wfre_error *error);
 
+/* ---- published query sets -----------------------------------------------------------------------
+ */
+
+typedef struct wfre_convert_options {
+    wfre_split split;   /* whose graph gives the hard answers: valid or test */
+    const char *prefix; /* of the file names; NULL for the split's name */
+    bool verify;        /* recompute all answers from the folder's triples */
+} wfre_convert_options;
+
+typedef struct wfre_conversion {
+    uint64_t queries;
+    uint32_t types;
+    uint64_t differ;   /* queries whose published answers are not those of the graph */
+    char example[256]; /* the first of these as a BetaE tuple */
+} wfre_conversion;
+
+/* Reads PREFIX-queries.pkl, PREFIX-easy-answers.pkl and PREFIX-hard-answers.pkl of a BetaE folder
+ * and writes them as a query set to `output`, if that is not NULL. Nothing is written if answers
+ * differ. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_queries_convert(
+    const char *folder, const wfre_convert_options *options, const char *output, wfre_pool *pool,
+    const wfre_monitor *monitor, wfre_conversion *report, wfre_error *error);
+
 /* ---- training queries ---------------------------------------------------------------------------
  */
 
 /* Samples queries with their answers from a graph, by all threads of a pool. A query is grounded
- * backwards from a random answer; one without answers, or with a branch that does not matter, is
- * drawn again. */
+ * backwards from a random answer; one without answers, with two equal branches, or with a negation
+ * that takes nothing away, is drawn again. (That every branch must matter cannot be asked here: on
+ * WN18RR not one 3i query in 10,000 attempts would be left.) */
 typedef struct wfre_sampler wfre_sampler;
 
 typedef struct wfre_sampled {

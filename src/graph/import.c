@@ -235,16 +235,16 @@ static wfre_status count_graph(const char *path, wfre_import_report *report, wfr
     return WFRE_OK;
 }
 
-wfre_status wfre_import(const char *const *sources, size_t source_count,
-                        const wfre_import_options *options, const char *output,
-                        wfre_import_report *report, const wfre_monitor *monitor, wfre_error *error)
+/* Into a file if `output` is given, else into memory. */
+static wfre_status import(const char *const *sources, size_t source_count,
+                          const wfre_import_options *options, const char *output,
+                          wfre_graph **graph, wfre_import_report *report,
+                          const wfre_monitor *monitor, wfre_error *error)
 {
     static const wfre_import_options defaults = {0};
-    wfre_import_report counted = {0};
     wfre_import_job job = {
-        .options = options ? options : &defaults, .monitor = monitor, .report = &counted};
+        .options = options ? options : &defaults, .monitor = monitor, .report = report};
     wfre_status status;
-    TRY(probe_output(output, error));
     TRY(wfre_graph_builder_create(&job.builder, error));
     TRY(read_sources(&job, sources, source_count, error));
     if (job.options->labels)
@@ -252,14 +252,37 @@ wfre_status wfre_import(const char *const *sources, size_t source_count,
     if (job.options->holdout > 0)
         TRY(wfre_graph_builder_holdout(job.builder, job.options->holdout, job.options->seed,
                                        error));
-    TRY(wfre_graph_builder_write(job.builder, output, monitor, error));
-    counted.duplicates = job.builder->duplicates;
-    TRY(count_graph(output, &counted, error));
-    if (report)
-        *report = counted;
+    if (output)
+        TRY(wfre_graph_builder_write(job.builder, output, monitor, error));
+    else
+        TRY(wfre_graph_builder_finish(job.builder, graph, error));
+    report->duplicates = job.builder->duplicates;
 cleanup:
     wfre_strings_free(&job.pending.subjects);
     wfre_notes_free(&job.pending.labels);
     wfre_graph_builder_free(job.builder);
     return status;
+}
+
+wfre_status wfre_import(const char *const *sources, size_t source_count,
+                        const wfre_import_options *options, const char *output,
+                        wfre_import_report *report, const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_import_report counted = {0};
+    wfre_status status;
+    TRY(probe_output(output, error));
+    TRY(import(sources, source_count, options, output, NULL, &counted, monitor, error));
+    TRY(count_graph(output, &counted, error));
+    if (report)
+        *report = counted;
+cleanup:
+    return status;
+}
+
+wfre_status wfre_import_graph(const char *const *sources, size_t source_count,
+                              const wfre_import_options *options, wfre_graph **graph,
+                              const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_import_report counted = {0};
+    return import(sources, source_count, options, NULL, graph, &counted, monitor, error);
 }

@@ -78,7 +78,8 @@ static const char *name_of(const converter *c, uint32_t variable)
 /* ---- free variables ---------------------------------------------------------------------------
  */
 
-/* Counts the free variables of a part up to two; *first is the one found first. */
+/* Counts the free variables of a part; from two on only that there are several. *first is the one
+ * found first. */
 static void count_free(converter *c, const wfre_formula *part, unsigned *count, uint32_t *first)
 {
     c->visits++;
@@ -89,7 +90,8 @@ static void count_free(converter *c, const wfre_formula *part, unsigned *count, 
                 continue;
             if (*count == 0)
                 *first = terms[i].id;
-            *count = *count == 0 || terms[i].id == *first ? 1 : 2;
+            if (*count == 0 || terms[i].id != *first)
+                ++*count;
         }
     }
     if (part->kind == WFRE_EXISTS)

@@ -88,29 +88,41 @@ wfre_status wfre_ground(const wfre_graph *graph, wfre_split split, const wfre_no
 /* ---- branches -----------------------------------------------------------------------------------
  */
 
-static wfre_status check_below(wfre_exact *exact, wfre_split split, const wfre_node *tree,
-                               const wfre_node *node, size_t count, bool *matter, wfre_error *error)
+typedef struct branch_check {
+    wfre_exact *exact;
+    wfre_split split;
+    wfre_branch_rule rule;
+    const wfre_node *tree;
+    size_t count;
+} branch_check;
+
+static wfre_status check_below(const branch_check *check, const wfre_node *node, bool *matter,
+                               wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     for (uint32_t i = 0; i < node->child_count && *matter; i++) {
         const wfre_node *child = node->children[i];
-        if (node->child_count > 1) {
+        bool asked = check->rule == WFRE_BRANCHES_ALL || child->op == WFRE_OP_NEGATE;
+        if (node->child_count > 1 && asked) {
             wfre_set without;
-            status = wfre_exact_set(exact, split, tree, child, &without, error);
-            *matter = wfre_set_size(&exact->sets, &without) != count;
-            wfre_set_release(&exact->sets, &without);
+            status =
+                wfre_exact_set(check->exact, check->split, check->tree, child, &without, error);
+            *matter = wfre_set_size(&check->exact->sets, &without) != check->count;
+            wfre_set_release(&check->exact->sets, &without);
             TRY(status);
         }
         if (*matter)
-            TRY(check_below(exact, split, tree, child, count, matter, error));
+            TRY(check_below(check, child, matter, error));
     }
 cleanup:
     return status;
 }
 
-wfre_status wfre_branches_matter(wfre_exact *exact, wfre_split split, const wfre_node *tree,
-                                 size_t count, bool *matter, wfre_error *error)
+wfre_status wfre_branches_matter(wfre_exact *exact, wfre_split split, wfre_branch_rule rule,
+                                 const wfre_node *tree, size_t count, bool *matter,
+                                 wfre_error *error)
 {
+    branch_check check = {exact, split, rule, tree, count};
     *matter = true;
-    return check_below(exact, split, tree, tree, count, matter, error);
+    return check_below(&check, tree, matter, error);
 }

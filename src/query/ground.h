@@ -16,10 +16,17 @@ WFRE_NODISCARD wfre_status wfre_ground(const wfre_graph *graph, wfre_split split
                                        const wfre_node *type, wfre_rng *rng, wfre_arena *arena,
                                        const wfre_node **tree, wfre_error *error);
 
-/* Whether every branch of every intersection and union matters: without it there would be more or
- * fewer than the `count` answers there are. */
+/* Which branches of intersections and unions must matter. */
+typedef enum wfre_branch_rule {
+    WFRE_BRANCHES_ALL,    /* each of them */
+    WFRE_BRANCHES_NEGATED /* the negated ones: the rule of the BetaE benchmark, under which its
+                             training queries and most published ones were made */
+} wfre_branch_rule;
+
+/* Whether they do: without such a branch there would be more or fewer than the `count` answers
+ * there are. */
 WFRE_NODISCARD wfre_status wfre_branches_matter(wfre_exact *exact, wfre_split split,
-                                                const wfre_node *tree, size_t count, bool *matter,
-                                                wfre_error *error);
+                                                wfre_branch_rule rule, const wfre_node *tree,
+                                                size_t count, bool *matter, wfre_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 /* The public handle: one question, however it was written. */
 #include <string.h>
 
+#include "query/normal.h"
 #include "query/notation.h"
 #include "query/scan.h"
 #include "query/types.h"
@@ -117,6 +118,31 @@ wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
     else
         wfre_tree_print(&printed, graph, query->tree);
     return take(&printed, text, error);
+}
+
+wfre_status wfre_query_normalise(const wfre_query *query, wfre_form form, wfre_query **normal,
+                                 wfre_error *error)
+{
+    if (!query->tree)
+        return fail_not_a_tree(query, error);
+    wfre_query *made = wfre_alloc_zero(1, sizeof *made);
+    const wfre_node *tree;
+    wfre_status status;
+    if (!made)
+        return wfre_fail_memory(error, "bringing a query to normal form");
+    TRY(wfre_tree_normal(&made->arena, query->tree, form, &tree, error));
+    /* Normal forms share nodes with the query, which may be freed before them. */
+    made->tree = wfre_tree_copy(&made->arena, tree);
+    if (!made->tree) {
+        status = wfre_fail_memory(error, "bringing a query to normal form");
+        goto cleanup;
+    }
+    TRY(wfre_query_find_formula(made, error));
+    *normal = made;
+    made = NULL;
+cleanup:
+    wfre_query_free(made);
+    return status;
 }
 
 wfre_status wfre_query_type(const wfre_query *query, char **type, wfre_error *error)

@@ -45,6 +45,17 @@ static int compare_entities(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
+/* Brings ids[begin ..) into order, each once. */
+static void sort_ids(wfre_queryset *set, size_t begin)
+{
+    qsort(set->ids + begin, set->id_count - begin, sizeof *set->ids, compare_entities);
+    size_t kept = begin;
+    for (size_t i = begin; i < set->id_count; i++)
+        if (i == begin || set->ids[i] != set->ids[kept - 1])
+            set->ids[kept++] = set->ids[i];
+    set->id_count = kept;
+}
+
 /* Appends the ids of a column, ascending and without repetitions. */
 static wfre_status read_ids(wfre_queryset *set, const column *text, uint32_t limit,
                             wfre_error *error)
@@ -75,14 +86,8 @@ static wfre_status read_ids(wfre_queryset *set, const column *text, uint32_t lim
         ascending = ascending && (set->id_count == begin || set->ids[set->id_count - 1] < id);
         set->ids[set->id_count++] = (wfre_entity)id;
     }
-    if (!ascending) {
-        qsort(set->ids + begin, set->id_count - begin, sizeof *set->ids, compare_entities);
-        size_t kept = begin;
-        for (size_t i = begin; i < set->id_count; i++)
-            if (i == begin || set->ids[i] != set->ids[kept - 1])
-                set->ids[kept++] = set->ids[i];
-        set->id_count = kept;
-    }
+    if (!ascending)
+        sort_ids(set, begin);
     return WFRE_OK;
 }
 
@@ -100,6 +105,24 @@ static wfre_status check_disjoint(const wfre_queryset *set, const wfre_queryset_
             h++;
     }
     return WFRE_OK;
+}
+
+/* Adds a row whose answers are in place, the last of them at the end of all ids. */
+static wfre_status add_row(wfre_queryset *set, wfre_queryset_row *row, const char *type,
+                           size_t length, wfre_error *error)
+{
+    wfre_status status;
+    row->end = set->id_count;
+    TRY(check_disjoint(set, row, error));
+    TRY(wfre_strings_intern(&set->types, type, length, &row->type, error));
+    if (set->count == WFRE_NONE || !wfre_reserve((void **)&set->rows, &set->row_capacity,
+                                                 (size_t)set->count + 1, sizeof *set->rows)) {
+        status = wfre_fail_memory(error, "collecting queries");
+        goto cleanup;
+    }
+    set->rows[set->count++] = *row;
+cleanup:
+    return status;
 }
 
 static wfre_status check_tree(const wfre_node *tree, const wfre_graph *graph, wfre_error *error)
@@ -131,17 +154,26 @@ static wfre_status read_row(wfre_queryset *set, const wfre_graph *graph, const c
     TRY(read_ids(set, &columns[2], limit, error));
     row.hard = set->id_count;
     TRY(read_ids(set, &columns[3], limit, error));
-    row.end = set->id_count;
-    TRY(check_disjoint(set, &row, error));
-    TRY(wfre_strings_intern(&set->types, columns[0].bytes, columns[0].length, &row.type, error));
-    if (set->count == WFRE_NONE || !wfre_reserve((void **)&set->rows, &set->row_capacity,
-                                                 (size_t)set->count + 1, sizeof *set->rows)) {
-        status = wfre_fail_memory(error, "reading a query set");
-        goto cleanup;
-    }
-    set->rows[set->count++] = row;
+    TRY(add_row(set, &row, columns[0].bytes, columns[0].length, error));
 cleanup:
     return status;
+}
+
+wfre_status wfre_queryset_add(wfre_queryset *set, const char *type, const wfre_node *tree,
+                              wfre_list easy, wfre_list hard, wfre_error *error)
+{
+    wfre_queryset_row row = {.tree = tree, .easy = set->id_count};
+    size_t need = set->id_count + easy.count + hard.count;
+    if (!wfre_reserve((void **)&set->ids, &set->id_capacity, need, sizeof *set->ids))
+        return wfre_fail_memory(error, "collecting queries");
+    for (size_t i = 0; i < easy.count; i++)
+        set->ids[set->id_count++] = easy.ids[i];
+    sort_ids(set, row.easy);
+    row.hard = set->id_count;
+    for (size_t i = 0; i < hard.count; i++)
+        set->ids[set->id_count++] = hard.ids[i];
+    sort_ids(set, row.hard);
+    return add_row(set, &row, type, strlen(type), error);
 }
 
 static bool is_comment(const char *line, size_t length)

@@ -49,7 +49,19 @@ static inline wfre_list wfre_queryset_hard(const wfre_queryset *set, uint32_t ro
  * sizes. Errors name the file and line. The set is to be freed in any case. */
 WFRE_NODISCARD wfre_status wfre_queryset_read(const char *path, const wfre_graph *graph,
                                               wfre_queryset *set, wfre_error *error);
+/* Adds a query; the tree must live as long as the set (in its arena, best), ids may stand in any
+ * order. */
+WFRE_NODISCARD wfre_status wfre_queryset_add(wfre_queryset *set, const char *type,
+                                             const wfre_node *tree, wfre_list easy, wfre_list hard,
+                                             wfre_error *error);
 void wfre_queryset_clear(wfre_queryset *set);
+
+/* Recomputes the answers of every query: easy ones on the graph of the split before, hard ones as
+ * those that the split's graph adds. Counts the queries whose sets differ; *first is the first of
+ * them. */
+WFRE_NODISCARD wfre_status wfre_queryset_verify(const wfre_queryset *set, const wfre_graph *graph,
+                                                wfre_split split, wfre_pool *pool, uint32_t *differ,
+                                                uint32_t *first, wfre_error *error);
 
 /* ---- writing, one query at a time ---------------------------------------------------------------
  */

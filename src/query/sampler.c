@@ -120,7 +120,8 @@ static wfre_status attempt(const wfre_sampler *sampler, worker *w, chunk *c, wfr
     size_t count = wfre_set_size(&w->exact.sets, &answers);
     bool good = count > 0 && count <= sampler->cap;
     if (good)
-        TRY(wfre_branches_matter(&w->exact, sampler->split, tree, count, &good, &c->error));
+        TRY(wfre_branches_matter(&w->exact, sampler->split, WFRE_BRANCHES_NEGATED, tree, count,
+                                 &good, &c->error));
     if (good)
         TRY(keep(c, &w->exact.sets, tree, &answers, query));
 cleanup:

@@ -1,8 +1,10 @@
-/* The tables and grammars behind types.h. */
+/* The BetaE types by name, and lists of types with all their normal forms. */
 #include "query/types.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "query/normal.h"
 #include "query/notation.h"
 
 const wfre_named_type wfre_betae_types[WFRE_BETAE_TYPES] = {
@@ -53,4 +55,130 @@ cleanup:
     wfre_text_free(&printed);
     wfre_arena_free(&arena);
     return status;
+}
+
+/* ---- the public list --------------------------------------------------------------------------
+ */
+
+typedef struct listed_type {
+    const char *name;
+    const char *forms[WFRE_FORMS];
+} listed_type;
+
+struct wfre_types {
+    wfre_arena arena; /* holds all the rest */
+    listed_type *items;
+    size_t count;
+};
+
+static wfre_status print_forms(wfre_types *types, const wfre_node *tree, listed_type *item,
+                               wfre_error *error)
+{
+    wfre_text text = {0};
+    wfre_arena scratch = {0};
+    wfre_status status = WFRE_OK;
+    for (int form = 0; form < WFRE_FORMS; form++) {
+        const wfre_node *normal;
+        TRY(wfre_tree_normal(&scratch, tree, (wfre_form)form, &normal, error));
+        normal = wfre_tree_sort(&scratch, normal);
+        wfre_text_clear(&text);
+        bool multi = form == WFRE_FORM_DEMORGAN_MULTI || form == WFRE_FORM_DNF_MULTI;
+        if (normal && multi)
+            wfre_tree_print_multi(&text, NULL, normal);
+        else if (normal)
+            wfre_tree_print(&text, NULL, normal);
+        item->forms[form] =
+            normal && !text.failed ? wfre_arena_text(&types->arena, text.data, text.length) : NULL;
+        if (!item->forms[form]) {
+            status = wfre_fail_memory(error, "listing query types");
+            goto cleanup;
+        }
+    }
+cleanup:
+    wfre_text_free(&text);
+    wfre_arena_free(&scratch);
+    return status;
+}
+
+static wfre_status add_type(wfre_types *types, const char *name, const wfre_node *tree,
+                            wfre_error *error)
+{
+    listed_type *item = &types->items[types->count];
+    item->name = wfre_arena_text(&types->arena, name, strlen(name));
+    if (!item->name)
+        return wfre_fail_memory(error, "listing query types");
+    types->count++;
+    return print_forms(types, tree, item, error);
+}
+
+static wfre_status make_room(wfre_types *types, size_t count, wfre_error *error)
+{
+    types->items = wfre_arena_alloc(&types->arena, count, sizeof *types->items);
+    return types->items ? WFRE_OK : wfre_fail_memory(error, "listing query types");
+}
+
+static wfre_status list_betae(wfre_types *types, wfre_error *error)
+{
+    wfre_status status;
+    TRY(make_room(types, WFRE_BETAE_TYPES, error));
+    for (size_t i = 0; i < WFRE_BETAE_TYPES; i++) {
+        const wfre_named_type *known = &wfre_betae_types[i];
+        const wfre_node *tree;
+        TRY(wfre_tree_parse(&types->arena, NULL, known->tree, strlen(known->tree), &tree, error));
+        TRY(add_type(types, known->name, tree, error));
+    }
+cleanup:
+    return status;
+}
+
+static wfre_status list_efo1(wfre_types *types, wfre_error *error)
+{
+    const wfre_efo1_type *found;
+    size_t count;
+    wfre_status status;
+    TRY(wfre_efo1_types(&types->arena, &found, &count, error));
+    TRY(make_room(types, count, error));
+    for (size_t i = 0; i < count; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "type%04u", found[i].number);
+        TRY(add_type(types, name, found[i].tree, error));
+    }
+cleanup:
+    return status;
+}
+
+wfre_status wfre_types_create(wfre_type_set set, wfre_types **types, wfre_error *error)
+{
+    wfre_types *made = wfre_alloc_zero(1, sizeof *made);
+    if (!made)
+        return wfre_fail_memory(error, "listing query types");
+    wfre_status status = set == WFRE_TYPES_BETAE ? list_betae(made, error) : list_efo1(made, error);
+    if (status == WFRE_OK)
+        *types = made;
+    else
+        wfre_types_free(made);
+    return status;
+}
+
+void wfre_types_free(wfre_types *types)
+{
+    if (!types)
+        return;
+    wfre_arena_free(&types->arena);
+    wfre_free(types);
+}
+
+size_t wfre_types_count(const wfre_types *types)
+{
+    return types->count;
+}
+
+const char *wfre_types_name(const wfre_types *types, size_t index)
+{
+    return types->items[index].name;
+}
+
+const char *wfre_types_tree(const wfre_types *types, size_t index, wfre_form form)
+{
+    return types->items[index].forms[form];
 }

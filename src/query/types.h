@@ -24,4 +24,21 @@ int wfre_betae_type_index(const char *name, size_t length);
 WFRE_NODISCARD wfre_status wfre_type_name(const wfre_node *tree, wfre_text *name,
                                           wfre_error *error);
 
+/* The EFO-1-QA types: sorted trees and the numbers in their published ids (type0016). They are all
+ * trees of the grammar
+ *
+ *   set = (p,(e)) | (p,set) | (i,set,set) | (i,set,(n,set)) | (u,set,set)
+ *
+ * with at most three anchors, at most three projections and negations on the way from the root to
+ * an anchor, and at most one of them above an intersection or union. */
+enum { WFRE_EFO1_TYPES = 301 };
+
+typedef struct wfre_efo1_type {
+    const wfre_node *tree;
+    uint32_t number;
+} wfre_efo1_type;
+
+WFRE_NODISCARD wfre_status wfre_efo1_types(wfre_arena *arena, const wfre_efo1_type **types,
+                                           size_t *count, wfre_error *error);
+
 #endif

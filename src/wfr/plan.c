@@ -173,6 +173,12 @@ wfre_status wfre_score_create_for(const wfre_score_settings *settings, wfre_isa 
         fill_kernels(score);
         bound_range(score);
         wfre_score_use_reference(score);
+#if defined(__x86_64__)
+        if (isa >= WFRE_ISA_AVX2 && !wfre_score_use_avx2(score)) {
+            wfre_score_free(score);
+            return wfre_fail_memory(error, "preparing a score");
+        }
+#endif
     } else {
         wfre_score_use_pointwise(score);
     }

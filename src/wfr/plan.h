@@ -55,6 +55,8 @@ double wfre_log_cosine(double distance, double radius);
 /* Each fills the slots it has kernels for. */
 void wfre_score_use_reference(wfre_score *score);
 void wfre_score_use_pointwise(wfre_score *score); /* all kinds but WFR */
+/* False when out of memory. They leave the slots alone where float cannot hold the range. */
+bool wfre_score_use_avx2(wfre_score *score);
 
 /* P_ij of every block in double precision, d * a elements. */
 void wfre_reference_transport(const wfre_score *score, const double *left, const double *right,

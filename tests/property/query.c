@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "brute.h"
+#include "query/normal.h"
 #include "query/notation.h"
 
 enum { TRIALS = 20000 };
@@ -135,13 +136,173 @@ static void test_tree_to_formula(void **state)
     assert_true(trees_found > TRIALS / 20);
 }
 
+/* ---- normal forms -----------------------------------------------------------------------------
+ */
+
+/* Whether negation stands only on projections and entities, and unions only on top. */
+static bool is_dnf(const wfre_node *node, bool on_top)
+{
+    wfre_op below = node->op == WFRE_OP_NEGATE ? node->children[0]->op : WFRE_OP_ENTITY;
+    if ((node->op == WFRE_OP_UNION && !on_top) ||
+        (below != WFRE_OP_ENTITY && below != WFRE_OP_PROJECT))
+        return false;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (!is_dnf(node->children[i], node->op == WFRE_OP_UNION))
+            return false;
+    return true;
+}
+
+/* Whether no node of this kind stands directly below another. */
+static bool is_merged(const wfre_node *node, wfre_op op)
+{
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if ((node->op == op && node->children[i]->op == op) || !is_merged(node->children[i], op))
+            return false;
+    return true;
+}
+
+static void try_normal_forms(wfre_rng *rng, const brute_graph *graph)
+{
+    wfre_arena arena = {0};
+    const wfre_node *tree = brute_random_tree(&arena, rng, graph, 1 + wfre_rng_below(rng, 6));
+    uint32_t answers = brute_tree(graph, tree);
+    assert_int_equal(answers, brute_tree(graph, wfre_tree_sort(&arena, tree)));
+    for (int form = 0; form < WFRE_FORMS; form++) {
+        const wfre_node *normal;
+        wfre_error error;
+        if (wfre_tree_normal(&arena, tree, (wfre_form)form, &normal, &error) != WFRE_OK) {
+            assert_int_equal(error.code, WFRE_ERR_UNSUPPORTED);
+            continue;
+        }
+        trees_found++;
+        assert_int_equal(answers, brute_tree(graph, normal));
+        bool demorgan = form == WFRE_FORM_DEMORGAN || form == WFRE_FORM_DEMORGAN_MULTI;
+        bool multi = form == WFRE_FORM_DEMORGAN_MULTI || form == WFRE_FORM_DNF_MULTI;
+        if (demorgan)
+            assert_int_equal(wfre_tree_count(normal, WFRE_OP_UNION), 0);
+        else if (form != WFRE_FORM_ORIGINAL)
+            assert_true(is_dnf(normal, true));
+        if (multi)
+            assert_true(is_merged(normal, WFRE_OP_INTERSECT) && is_merged(normal, WFRE_OP_UNION));
+    }
+    wfre_arena_free(&arena);
+}
+
+static void test_normal_forms(void **state)
+{
+    (void)state;
+    trees_found = 0;
+    repeat("normal forms", 5, try_normal_forms);
+    print_message("%d forms made\n", trees_found);
+    assert_true(trees_found > (WFRE_FORMS * TRIALS / 100) * 95);
+}
+
+/* ---- formulas that were trees before someone rewrote them --------------------------------------
+ */
+
+typedef struct scrambler {
+    wfre_rng *rng;
+    wfre_arena *arena;
+} scrambler;
+
+static const wfre_formula *checked(const wfre_formula *formula)
+{
+    assert_non_null(formula);
+    return formula;
+}
+
+/* !(!a | !b ...) for a & b ..., and the other way round. */
+static const wfre_formula *de_morgan(scrambler *s, wfre_formula_kind kind,
+                                     const wfre_formula **children, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        children[i] = checked(wfre_formula_not(s->arena, children[i]));
+    kind = kind == WFRE_AND ? WFRE_OR : WFRE_AND;
+    return wfre_formula_not(s->arena, checked(wfre_formula_join(s->arena, kind, children, count)));
+}
+
+/* exists y. (a & b ...) for a & (exists y. b) ...: variables are all different. */
+static const wfre_formula *pull_quantifier(scrambler *s, const wfre_formula **children,
+                                           uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const wfre_formula *exists = children[i];
+        if (exists->kind != WFRE_EXISTS || wfre_rng_below(s->rng, 3) == 0)
+            continue;
+        children[i] = exists->children[0];
+        const wfre_formula *rest = pull_quantifier(s, children, count);
+        return wfre_formula_exists(s->arena, exists->variable, checked(rest));
+    }
+    return wfre_formula_join(s->arena, WFRE_AND, children, count);
+}
+
+/* An equivalent formula: arguments in another order, negations moved, quantifiers pulled out. */
+static const wfre_formula *scramble(scrambler *s, const wfre_formula *formula)
+{
+    const wfre_formula *children[256];
+    uint32_t count = formula->child_count;
+    assert_true(count <= 256);
+    for (uint32_t i = 0; i < count; i++)
+        children[i] = scramble(s, formula->children[i]);
+    const wfre_formula *result = formula;
+    uint32_t choice = wfre_rng_below(s->rng, 4);
+    if (formula->kind == WFRE_AND || formula->kind == WFRE_OR) {
+        uint32_t k = wfre_rng_below(s->rng, count);
+        const wfre_formula *first = children[0];
+        children[0] = children[k];
+        children[k] = first;
+        if (choice == 0)
+            result = de_morgan(s, formula->kind, children, count);
+        else if (formula->kind == WFRE_AND)
+            result = pull_quantifier(s, children, count);
+        else
+            result = wfre_formula_join(s->arena, formula->kind, children, count);
+    } else if (formula->kind == WFRE_NOT) {
+        result = wfre_formula_not(s->arena, children[0]);
+    } else if (formula->kind == WFRE_EXISTS) {
+        result = wfre_formula_exists(s->arena, formula->variable, children[0]);
+    }
+    if (wfre_rng_below(s->rng, 8) == 0)
+        result = wfre_formula_not(s->arena, checked(wfre_formula_not(s->arena, checked(result))));
+    return checked(result);
+}
+
+static void try_scrambled(wfre_rng *rng, const brute_graph *graph)
+{
+    wfre_query query = {0};
+    query.tree = brute_random_tree(&query.arena, rng, graph, 2 + wfre_rng_below(rng, 5));
+    assert_ok(wfre_query_find_formula(&query, error));
+    if (query.formula) {
+        uint32_t answers = brute_tree(graph, query.tree);
+        scrambler s = {rng, &query.arena};
+        query.formula = scramble(&s, query.formula);
+        assert_int_equal(answers, brute_formula(graph, &query));
+        assert_ok(wfre_query_find_tree(&query, error));
+        if (!query.tree || brute_tree(graph, query.tree) != answers) {
+            wfre_text text = {0};
+            wfre_logic_print(&text, NULL, &query);
+            fail_msg("%s: %s", text.data, query.not_a_tree ? query.not_a_tree : "other answers");
+        }
+        trees_found++;
+    }
+    wfre_arena_free(&query.arena);
+}
+
+static void test_scrambled(void **state)
+{
+    (void)state;
+    trees_found = 0;
+    repeat("rewritten formulas", 6, try_scrambled);
+    print_message("%d formulas rewritten\n", trees_found);
+    assert_true(trees_found > TRIALS / 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree_notations),
-        cmocka_unit_test(test_logic_notation),
-        cmocka_unit_test(test_formula_to_tree),
-        cmocka_unit_test(test_tree_to_formula),
+        cmocka_unit_test(test_tree_notations),  cmocka_unit_test(test_logic_notation),
+        cmocka_unit_test(test_formula_to_tree), cmocka_unit_test(test_tree_to_formula),
+        cmocka_unit_test(test_normal_forms),    cmocka_unit_test(test_scrambled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

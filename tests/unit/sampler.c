@@ -44,7 +44,7 @@ static void samples_keep_their_promises(void **state)
         assert_int_equal(answers.count, queries[i].answers.count);
         assert_memory_equal(answers.ids, queries[i].answers.ids,
                             answers.count * sizeof *answers.ids);
-        assert_ok(wfre_branches_matter(&exact, WFRE_TRAIN, queries[i].tree,
+        assert_ok(wfre_branches_matter(&exact, WFRE_TRAIN, WFRE_BRANCHES_NEGATED, queries[i].tree,
                                        queries[i].answers.count, &matter, error));
         assert_true(matter);
     }
@@ -98,7 +98,7 @@ static void idle_branches_are_noticed(void **state)
         &arena, WFRE_OP_INTERSECT, wfre_node_project(&arena, 0, wfre_node_entity(&arena, 0)),
         wfre_node_project(&arena, 0, wfre_node_entity(&arena, 1)));
     assert_ok(wfre_exact_open(&exact, small, error));
-    assert_ok(wfre_branches_matter(&exact, WFRE_TRAIN, both, 1, &matter, error));
+    assert_ok(wfre_branches_matter(&exact, WFRE_TRAIN, WFRE_BRANCHES_ALL, both, 1, &matter, error));
     assert_false(matter);
     wfre_exact_close(&exact);
     wfre_arena_free(&arena);

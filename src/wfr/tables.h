@@ -1,0 +1,51 @@
+/* Constants of the float kernels for one score, each repeated over the lanes of a vector so that it
+ * can be a memory operand.
+ *
+ * The power. An iteration raises s = (H psi)_i to -p. With s = 2^e m, 1 <= m < 2:
+ *
+ *     s^-p = 2^(-p e) * r^p * (1 + f)^-p,      f = m r - 1
+ *
+ * where r is close to 1/m, from a table over the leading bits of m. 2^(-p e) r^p is a product of
+ * table entries, one a level, looked up by fields of the bits of s; (1 + f)^-p is a short
+ * polynomial. There is no logarithm, so nothing is lost when s is far from 1:
+ *
+ *     bits of s   0 eeeeeeee mmmmmmmmmmmmmmmmmmmmmmm
+ *     AVX2 near     .222111000                          three levels of 8 entries; 1 exponent bit
+ *     AVX2 wide     222111000                           and 2 mantissa bits in level 0, or 2 and 1
+ *     AVX-512 near  .11111.....                         two levels of 32 entries; likewise
+ *
+ * The near shape leaves the leading exponent bit out: it covers 128 octaves only, starting where
+ * the score's bound says, and pays for it with a lower degree. */
+#ifndef WFRE_SRC_WFR_TABLES_H
+#define WFRE_SRC_WFR_TABLES_H
+
+#include "wfr/plan.h"
+
+typedef struct power_shape {
+    int index_bits;    /* of each level: tables of 2^index_bits entries */
+    int levels;        /* at most 3 */
+    int mantissa_bits; /* of level 0; its other bits are the lowest of the exponent */
+    int degree;        /* of the polynomial */
+} power_shape;
+
+enum { MOST_LANES = 16, MOST_DEGREE = 8 };
+
+typedef struct float_tables {
+    _Alignas(64) float level[3][32];
+    _Alignas(64) float reciprocal[32];
+    _Alignas(64) float poly[MOST_DEGREE + 1][MOST_LANES];
+    _Alignas(64) float h[WFRE_BLOCK_LIMIT][MOST_LANES];
+    _Alignas(64) float k[WFRE_BLOCK_LIMIT][MOST_LANES];
+    /* (row sum of H / a)^-p: phi after the first half iteration is this times x^p. */
+    _Alignas(64) float first[WFRE_BLOCK_LIMIT][MOST_LANES];
+    _Alignas(
+        64) float last_lanes[MOST_LANES]; /* 1 for the lanes of the last group in use, else 0 */
+} float_tables;
+
+/* Whether the power of this shape holds all that the score can meet. */
+bool wfre_power_covers(const wfre_score *score, power_shape shape);
+
+/* New tables, to be released with wfre_free; NULL when out of memory. */
+float_tables *wfre_float_tables_create(const wfre_score *score, power_shape shape, unsigned lanes);
+
+#endif
