@@ -87,6 +87,13 @@ WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
         "seed", 0, CLI_INTEGER, "N", "seed of all random choices (default 1)", 0, 9e15             \
     }
 
+/* ---- graphs
+ * ---------------------------------------------------------------------------------------- */
+
+/* Opens a snapshot and compares its checksums (of files up to 1 GB); EXIT_DONE or, after a message,
+ * the exit code. */
+int cli_open_graph(const char *path, wfre_graph **graph);
+
 /* ---- terminal
  * ---------------------------------------------------------------------------------------- */
 

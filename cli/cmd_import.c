@@ -45,11 +45,23 @@ static void print_report(const char *output, const wfre_import_report *report)
     print_remark("labels of unknown names", report->labels_unknown, "");
 }
 
+static bool is_format(const char *name)
+{
+    const char *about, *known;
+    for (size_t i = 0; (known = wfre_import_format(i, &about)) != NULL; i++)
+        if (strcmp(known, name) == 0)
+            return true;
+    return strcmp(name, "auto") == 0;
+}
+
 static int run(const cli_call *call)
 {
     const char *output = cli_text(call, "out", NULL);
     if (!output)
         return cli_usage(call, "say where to write the graph: -o G.kg");
+    const char *format = cli_text(call, "format", "auto");
+    if (!is_format(format))
+        return cli_usage(call, "unknown format %s", format);
     size_t count = (size_t)cli_argument_count(call);
     const char **sources = malloc(count * sizeof *sources);
     if (!sources)
@@ -57,7 +69,7 @@ static int run(const cli_call *call)
     for (size_t i = 0; i < count; i++)
         sources[i] = cli_argument(call, (int)i);
     wfre_import_options options = {
-        .format = cli_text(call, "format", "auto"),
+        .format = format,
         .labels = cli_text(call, "labels", NULL),
         .literals = cli_has(call, "literals"),
         .holdout = cli_number(call, "holdout", 0),

@@ -81,6 +81,10 @@ WFRE_API const char *wfre_import_format(size_t index, const char **about);
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_open(const char *path, wfre_graph **graph,
                                                     wfre_error *error);
 WFRE_API void wfre_graph_close(wfre_graph *graph);
+/* Whether a file that starts with these bytes is meant to be a snapshot; 8 are enough. */
+WFRE_API bool wfre_graph_recognises(const void *bytes, size_t length);
+/* Compares all checksums, so that accidental damage is noticed; reads the whole file. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_verify(const wfre_graph *graph, wfre_error *error);
 /* Reads everything and checks it: checksums, order of the edges, both directions, nested splits. A
  * graph that passes is safe to use in every way; the message says what is wrong with one that does
  * not. */
@@ -94,6 +98,8 @@ WFRE_API uint32_t wfre_graph_entities(const wfre_graph *graph);
 WFRE_API uint32_t wfre_graph_relations(const wfre_graph *graph);
 /* Triples of the split's graph, inverses not counted. */
 WFRE_API uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split);
+/* Of the snapshot. */
+WFRE_API uint64_t wfre_graph_bytes(const wfre_graph *graph);
 /* Identifies the contents; models remember the graph they were trained on by it. */
 WFRE_API uint64_t wfre_graph_fingerprint(const wfre_graph *graph);
 
@@ -125,6 +131,46 @@ WFRE_API wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split,
 /* Whether the triple (head, relation, tail) is in the split's graph; relation may be an inverse. */
 WFRE_API bool wfre_graph_has(const wfre_graph *graph, wfre_split split, wfre_entity head,
                              wfre_relation relation, wfre_entity tail);
+
+/* ---- statistics -------------------------------------------------------------------------------
+ */
+
+/* Triples of this relation in the split's graph. */
+WFRE_API uint64_t wfre_graph_relation_triples(const wfre_graph *graph, wfre_split split,
+                                              wfre_relation relation);
+
+/* In how many triples the entities are; a triple counts for its head and for its tail. */
+typedef struct wfre_degrees {
+    uint32_t unconnected; /* entities in no triple */
+    double mean;
+    uint64_t median, upper_tenth, upper_hundredth, maximum;
+    wfre_entity hub; /* an entity of the maximum; WFRE_NONE if there are no entities */
+} wfre_degrees;
+
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_degrees(const wfre_graph *graph, wfre_split split,
+                                                       wfre_degrees *degrees, wfre_error *error);
+
+/* How much one relation orders its entities like a hierarchy. Loops at one entity do not count. */
+typedef struct wfre_hierarchy {
+    uint32_t entities; /* that have an edge of it */
+    uint64_t edges;
+    /* Krackhardt's score: of the ordered pairs joined by a path, the share with no path back; 1 for
+     * a hierarchy, 0 for a symmetric relation. Estimated from 65,536 entities if there are more. */
+    double krackhardt;
+    /* The same for pairs joined by an edge. Published tables often give this one. */
+    double one_way;
+    /* Gu et al. 2018, averaged over random triangles, direction ignored: the lower the more like a
+     * tree. NAN if there are no triangles. */
+    double curvature;
+    uint32_t triangles; /* it was averaged over */
+} wfre_hierarchy;
+
+/* Samples this many triangles (0: 1000). `pool` may be NULL. The same seed gives the same bits. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_hierarchy(const wfre_graph *graph, wfre_split split,
+                                                         wfre_relation relation, uint32_t triangles,
+                                                         uint64_t seed, wfre_pool *pool,
+                                                         wfre_hierarchy *hierarchy,
+                                                         wfre_error *error);
 
 #ifdef __cplusplus
 }

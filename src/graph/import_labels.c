@@ -40,10 +40,9 @@ cleanup:
     return status;
 }
 
-/* Cuts "label, description" in two where there is a comma and no description yet. */
-static wfre_status cut_labels(wfre_graph_builder *builder, wfre_error *error)
+/* Cuts "label, description" in two; a relation keeps its label alone. */
+static wfre_status cut_labels(wfre_graph_builder *builder, wfre_notes *labels, wfre_error *error)
 {
-    wfre_notes *labels = &builder->labels;
     wfre_status status = WFRE_OK;
     for (size_t id = 0; id < labels->count; id++) {
         struct wfre_note *label = &labels->spans[id];
@@ -52,8 +51,9 @@ static wfre_status cut_labels(wfre_graph_builder *builder, wfre_error *error)
         if (!comma || comma == text)
             continue;
         size_t kept = (size_t)(comma - text);
-        TRY(wfre_graph_builder_describe(builder, (wfre_entity)id, comma + 2,
-                                        (size_t)label->length - kept - 2, error));
+        if (labels == &builder->labels)
+            TRY(wfre_graph_builder_describe(builder, (wfre_entity)id, comma + 2,
+                                            (size_t)label->length - kept - 2, error));
         label->length = kept;
     }
 cleanup:
@@ -79,8 +79,10 @@ wfre_status wfre_import_labels(wfre_import_job *job, wfre_error *error)
         with_description += found > 2;
     }
     uint64_t rows = job->report->labels + job->report->labels_unknown;
-    if (with_description == 0 && rows > 0 && with_comma >= rows - rows / 10)
-        TRY(cut_labels(job->builder, error));
+    if (with_description == 0 && rows > 0 && with_comma >= rows - rows / 10) {
+        TRY(cut_labels(job->builder, &job->builder->labels, error));
+        TRY(cut_labels(job->builder, &job->builder->relation_labels, error));
+    }
 cleanup:
     wfre_reader_close(reader);
     return status;

@@ -23,6 +23,7 @@ typedef struct context {
     SerdEnv *prefixes;
     wfre_text scratch;
     uint64_t since_statement; /* bytes read since the last statement */
+    uint64_t statements;
     int nesting;
     wfre_status status; /* the first failure; serd only learns that there was one */
     wfre_error *error;
@@ -139,12 +140,13 @@ static wfre_status node_name(context *c, const SerdNode *node, const SerdNode *d
         return wfre_fail_memory(c->error, "reading RDF");
     if (!known || c->scratch.length == 0)
         return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                         "%s: '%.*s' has no prefix or base that was declared before it",
-                         wfre_reader_name(c->reader),
+                         "%s: statement %llu: '%.*s' has a prefix that was not declared before",
+                         wfre_reader_name(c->reader), (unsigned long long)c->statements,
                          (int)(node->n_bytes < 200 ? node->n_bytes : 200), (const char *)node->buf);
     if (memchr(c->scratch.data, '\0', c->scratch.length))
-        return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: a name with a NUL in it",
-                         wfre_reader_name(c->reader));
+        return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: statement %llu: a name with a NUL in it", wfre_reader_name(c->reader),
+                         (unsigned long long)c->statements);
     *name = (wfre_name){c->scratch.data, c->scratch.length};
     return WFRE_OK;
 }
@@ -310,6 +312,7 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
     const SerdStatementFlags opens =
         SERD_ANON_S_BEGIN | SERD_ANON_O_BEGIN | SERD_LIST_S_BEGIN | SERD_LIST_O_BEGIN;
     c->since_statement = 0;
+    c->statements++;
     if (c->status != WFRE_OK)
         return SERD_ERR_INTERNAL;
     if (flags & opens && ++c->nesting > NESTING_LIMIT)

@@ -49,11 +49,15 @@ static wfre_status damaged(wfre_error *error, size_t offset, const char *what)
                      "damaged graph snapshot: %s; import the graph again", what);
 }
 
+bool wfre_graph_recognises(const void *bytes, size_t length)
+{
+    return length >= 8 && memcmp(bytes, WFRE_IMAGE_MAGIC, 8) == 0;
+}
+
 static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_error *error)
 {
     const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
-    size_t magic = sizeof header->magic;
-    if (length < magic || memcmp(bytes, WFRE_IMAGE_MAGIC, magic) != 0)
+    if (!wfre_graph_recognises(bytes, length))
         return wfre_fail(error, WFRE_ERR_FORMAT, 0,
                          "%s, not a graph snapshot; 'wfre import' makes one from triples",
                          length == 0 ? "an empty file" : "some other kind of file");
@@ -232,6 +236,11 @@ uint32_t wfre_graph_relations(const wfre_graph *graph)
 uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split)
 {
     return graph->header->triples[split];
+}
+
+uint64_t wfre_graph_bytes(const wfre_graph *graph)
+{
+    return graph->header->length;
 }
 
 uint64_t wfre_graph_fingerprint(const wfre_graph *graph)

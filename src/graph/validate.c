@@ -10,7 +10,7 @@ static wfre_status invalid(wfre_error *error, int section, const char *what)
                      wfre_image_section_name(section, name), what);
 }
 
-static wfre_status check_sums(const wfre_graph *graph, wfre_error *error)
+wfre_status wfre_graph_verify(const wfre_graph *graph, wfre_error *error)
 {
     const unsigned char *bytes = (const unsigned char *)graph->header;
     for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
@@ -143,7 +143,7 @@ static bool shares_edges(const wfre_graph *graph, int split, int other)
 wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error)
 {
     wfre_status status;
-    TRY(check_sums(graph, error));
+    TRY(wfre_graph_verify(graph, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         TRY(check_names(graph, (wfre_text_table)table, error));
     /* Largest first: the smaller ones look into it. */

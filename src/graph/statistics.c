@@ -1,0 +1,56 @@
+/* Counts that describe a graph: triples of a relation, degrees of the entities. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "graph/image.h"
+
+uint64_t wfre_graph_relation_triples(const wfre_graph *graph, wfre_split split,
+                                     wfre_relation relation)
+{
+    const wfre_adjacency *edges = &graph->edges[split];
+    wfre_list sources = wfre_graph_sources(graph, split, relation);
+    if (sources.count == 0)
+        return 0;
+    size_t first = (size_t)(sources.ids - edges->group_entity);
+    return edges->group_begin[first + sources.count] - edges->group_begin[first];
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t degree_of(const wfre_adjacency *edges, wfre_entity entity)
+{
+    uint64_t degree = 0;
+    for (uint64_t i = edges->entity_begin[entity]; i < edges->entity_begin[entity + 1]; i++)
+        degree += wfre_group_targets(edges, edges->entity_edges[i].group).count;
+    return degree;
+}
+
+wfre_status wfre_graph_degrees(const wfre_graph *graph, wfre_split split, wfre_degrees *degrees,
+                               wfre_error *error)
+{
+    uint32_t entities = wfre_graph_entities(graph);
+    *degrees = (wfre_degrees){.hub = WFRE_NONE};
+    if (entities == 0)
+        return WFRE_OK;
+    uint64_t *sorted = wfre_alloc(entities, sizeof *sorted);
+    if (!sorted)
+        return wfre_fail_memory(error, "counting degrees");
+    for (wfre_entity e = 0; e < entities; e++) {
+        sorted[e] = degree_of(&graph->edges[split], e);
+        degrees->unconnected += sorted[e] == 0;
+        if (degrees->hub == WFRE_NONE || sorted[e] > sorted[degrees->hub])
+            degrees->hub = e;
+    }
+    qsort(sorted, entities, sizeof *sorted, ascending);
+    degrees->mean = 2 * (double)wfre_graph_triples(graph, split) / entities;
+    degrees->median = sorted[entities / 2];
+    degrees->upper_tenth = sorted[(uint64_t)entities * 9 / 10];
+    degrees->upper_hundredth = sorted[(uint64_t)entities * 99 / 100];
+    degrees->maximum = sorted[entities - 1];
+    wfre_free(sorted);
+    return WFRE_OK;
+}
