@@ -47,7 +47,7 @@ static int run(const cli_call *call)
     if (report.differ == 0)
         return EXIT_DONE;
     cli_note("wfre: the published answers are not those of the folder's triples, first for query "
-             "%s%s\n",
+             "%s%s",
              report.example, output ? "; nothing was written" : "");
     return EXIT_FAILED;
 }

@@ -5,6 +5,8 @@
 
 #include "cli.h"
 
+extern const cli_command command_ask;
+extern const cli_command command_bench;
 extern const cli_command command_eval;
 extern const cli_command command_import;
 extern const cli_command command_info;

@@ -194,12 +194,36 @@ static wfre_status evaluate(const evaluation *run, const wfre_node *node, wfre_s
 }
 
 wfre_status wfre_exact_set(wfre_exact *exact, wfre_split split, const wfre_node *tree,
-                           const wfre_node *without, wfre_set *set, wfre_error *error)
+                           wfre_set *set, wfre_error *error)
 {
-    evaluation run = {exact, &exact->sets, wfre_graph_adjacency(exact->graph, split), without,
-                      error};
+    evaluation run = {exact, &exact->sets, wfre_graph_adjacency(exact->graph, split), NULL, error};
     *set = wfre_set_empty();
     return evaluate(&run, tree, set);
+}
+
+wfre_status wfre_exact_matters(wfre_exact *exact, wfre_split split, const wfre_node *tree,
+                               const wfre_node *branch, size_t count, bool *matters,
+                               wfre_error *error)
+{
+    wfre_status status;
+    wfre_set set = wfre_set_empty();
+    evaluation run = {exact, &exact->sets, wfre_graph_adjacency(exact->graph, split), branch,
+                      error};
+    if (tree->op == WFRE_OP_PROJECT) {
+        /* The last projection may stop as soon as there are more answers than with the branch. */
+        TRY(check_relation(&run, tree));
+        TRY(evaluate(&run, tree->children[0], &set));
+        TRY(in_memory(&run,
+                      set.complement
+                          ? wfre_set_project_complement(run.sets, run.edges, tree->id, count, &set)
+                          : wfre_set_project(run.sets, run.edges, tree->id, &set)));
+    } else {
+        TRY(evaluate(&run, tree, &set));
+    }
+    *matters = wfre_set_size(run.sets, &set) != count;
+cleanup:
+    wfre_set_release(run.sets, &set);
+    return status;
 }
 
 wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split, const wfre_node *tree,
@@ -207,7 +231,7 @@ wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split, const wfre_node
 {
     wfre_status status;
     wfre_set set;
-    TRY(wfre_exact_set(exact, split, tree, NULL, &set, error));
+    TRY(wfre_exact_set(exact, split, tree, &set, error));
     if (set.complement || set.dense)
         TRY(wfre_exact_write(exact, &set, answers, error));
     else /* its slot, given back, is not written to before the next question */

@@ -30,12 +30,16 @@ WFRE_NODISCARD wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split,
                                            const wfre_node *tree, wfre_list *answers,
                                            wfre_error *error);
 
-/* The same as a set, which is the caller's to release in any case, with the child `without` (or
- * NULL) of an intersection or union left out. Every branch only ever adds answers or only ever
- * takes some away, so if their number does not change, neither do they. */
+/* The same as a set, which is the caller's to release in any case. */
 WFRE_NODISCARD wfre_status wfre_exact_set(wfre_exact *exact, wfre_split split,
-                                          const wfre_node *tree, const wfre_node *without,
-                                          wfre_set *set, wfre_error *error);
+                                          const wfre_node *tree, wfre_set *set, wfre_error *error);
+
+/* Whether the tree has another number of answers than `count`, those it has, if the child `branch`
+ * of an intersection or union is left out. A branch only ever adds answers or only ever takes some
+ * away, so if their number does not change, neither do they. */
+WFRE_NODISCARD wfre_status wfre_exact_matters(wfre_exact *exact, wfre_split split,
+                                              const wfre_node *tree, const wfre_node *branch,
+                                              size_t count, bool *matters, wfre_error *error);
 
 /* WFRE_ERR_TIMEOUT or WFRE_ERR_INTERRUPTED if it is time to stop. */
 wfre_status wfre_exact_check(const wfre_exact *exact, wfre_error *error);

@@ -103,14 +103,9 @@ static wfre_status check_below(const branch_check *check, const wfre_node *node,
     for (uint32_t i = 0; i < node->child_count && *matter; i++) {
         const wfre_node *child = node->children[i];
         bool asked = check->rule == WFRE_BRANCHES_ALL || child->op == WFRE_OP_NEGATE;
-        if (node->child_count > 1 && asked) {
-            wfre_set without;
-            status =
-                wfre_exact_set(check->exact, check->split, check->tree, child, &without, error);
-            *matter = wfre_set_size(&check->exact->sets, &without) != check->count;
-            wfre_set_release(&check->exact->sets, &without);
-            TRY(status);
-        }
+        if (node->child_count > 1 && asked)
+            TRY(wfre_exact_matters(check->exact, check->split, check->tree, child, check->count,
+                                   matter, error));
         if (*matter)
             TRY(check_below(check, child, matter, error));
     }

@@ -116,7 +116,7 @@ static wfre_status attempt(const wfre_sampler *sampler, worker *w, chunk *c, wfr
                     &w->attempt, &tree, &c->error));
     if (!tree)
         goto cleanup;
-    TRY(wfre_exact_set(&w->exact, sampler->split, tree, NULL, &answers, &c->error));
+    TRY(wfre_exact_set(&w->exact, sampler->split, tree, &answers, &c->error));
     size_t count = wfre_set_size(&w->exact.sets, &answers);
     bool good = count > 0 && count <= sampler->cap;
     if (good)

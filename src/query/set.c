@@ -395,9 +395,10 @@ static bool take_marked(wfre_sets *sets, wfre_set *set)
 /* t belongs to the projection of a complement unless all its sources are left out. Walking over the
  * targets of the relation, ascending, needs one look at most of them: the first source that counts
  * decides, and more sources than are left out decide at once. */
-static bool project_complement(wfre_sets *sets, const wfre_adjacency *edges, wfre_relation relation,
-                               wfre_set *set)
+bool wfre_set_project_complement(wfre_sets *sets, const wfre_adjacency *edges,
+                                 wfre_relation relation, size_t enough, wfre_set *set)
 {
+    assert(set->complement);
     uint32_t begin = edges->relation_groups[relation ^ 1];
     uint32_t end = edges->relation_groups[(relation ^ 1) + 1];
     if (set->count == 0) { /* of all entities */
@@ -405,13 +406,16 @@ static bool project_complement(wfre_sets *sets, const wfre_adjacency *edges, wfr
         *set = wfre_set_borrow(edges->group_entity + begin, end - begin);
         return true;
     }
-    for (uint32_t g = begin; g < end; g++) {
+    size_t reached = 0;
+    for (uint32_t g = begin; g < end && reached <= enough; g++) {
         wfre_list from = wfre_group_targets(edges, g);
         bool found = from.count > set->count;
         for (size_t i = 0; i < from.count && !found; i++)
             found = !stored_has(set, from.ids[i]);
-        if (found)
+        if (found) {
             mark_list(sets, (wfre_list){edges->group_entity + g, 1});
+            reached++;
+        }
     }
     set->complement = false;
     return take_marked(sets, set);
@@ -421,7 +425,7 @@ bool wfre_set_project(wfre_sets *sets, const wfre_adjacency *edges, wfre_relatio
                       wfre_set *set)
 {
     if (set->complement)
-        return project_complement(sets, edges, relation, set);
+        return wfre_set_project_complement(sets, edges, relation, SIZE_MAX, set);
     const wfre_entity *sources = edges->group_entity;
     uint32_t group = edges->relation_groups[relation];
     uint32_t end = edges->relation_groups[relation + 1];

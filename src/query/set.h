@@ -78,6 +78,10 @@ bool wfre_set_unite(wfre_sets *sets, wfre_set *left, wfre_set *right);
 bool wfre_set_project(wfre_sets *sets, const wfre_adjacency *edges, wfre_relation relation,
                       wfre_set *set);
 
+/* The same for a complement; may stop once it has found more than `enough`. */
+bool wfre_set_project_complement(wfre_sets *sets, const wfre_adjacency *edges,
+                                 wfre_relation relation, size_t enough, wfre_set *set);
+
 /* Keeps of `set`, which must be a list and no complement, the t with (h, relation, t) for some h in
  * `from` if `keep`, those without otherwise: a projection looked at from its other end, for when
  * only a few results matter. */

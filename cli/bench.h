@@ -1,0 +1,41 @@
+/* What the benchmarks share. A benchmark is one bench_*.c file with one `const bench`; cmd_bench.c
+ * lists them. It checks that what it is about to time is right, measures, and reports numbers under
+ * stable keys, which are what scripts read. */
+#ifndef WFRE_CLI_BENCH_H
+#define WFRE_CLI_BENCH_H
+
+#include "cli.h"
+
+typedef struct bench {
+    const char *name;
+    const char *about; /* one line */
+    int (*run)(const cli_call *call);
+} bench;
+
+extern const bench bench_sample;
+
+/* Seconds of one run of the work: the median, the fastest and the slowest. */
+typedef struct bench_timing {
+    double median, fastest, slowest;
+    int runs;
+} bench_timing;
+
+/* Warms up, then repeats the work for the seconds of --time. Stops early with what it has if the
+ * work fails (returns false) or the user interrupts. */
+bench_timing bench_measure(const cli_call *call, bool (*work)(void *context), void *context);
+
+/* ---- reports: begin, numbers, end. With --json one object a line, else a small table -----------
+ */
+
+void bench_begin(const cli_call *call, const char *name);
+/* `about` is for people; it says the unit. */
+void bench_number(const cli_call *call, const char *key, double value, const char *about);
+void bench_end(const cli_call *call);
+
+/* ---- data ---------------------------------------------------------------------------------------
+ */
+
+/* The graph of --graph, or else a generated one with the size of FB15k-237 and skewed degrees. */
+wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *error);
+
+#endif

@@ -1,0 +1,201 @@
+/* wfre bench: measures the library through its public interface. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "commands.h"
+
+static const bench *const BENCHES[] = {
+    &bench_sample,
+};
+enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
+
+/* ---- measuring ----------------------------------------------------------------------------------
+ */
+
+enum { MAXIMUM_RUNS = 1000, MINIMUM_RUNS = 5 };
+
+static int compare_times(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+bench_timing bench_measure(const cli_call *call, bool (*work)(void *context), void *context)
+{
+    static double times[MAXIMUM_RUNS];
+    const wfre_monitor *monitor = cli_monitor();
+    int runs = 0;
+    bool good = work(context) && work(context);
+    double end = cli_clock() + cli_duration(call, "time", 2);
+    while (good && runs < MAXIMUM_RUNS && (runs < MINIMUM_RUNS || cli_clock() < end) &&
+           !monitor->interrupted(monitor->context)) {
+        double begin = cli_clock();
+        good = work(context);
+        times[runs++] = cli_clock() - begin;
+    }
+    if (runs == 0)
+        return (bench_timing){0};
+    qsort(times, (size_t)runs, sizeof *times, compare_times);
+    return (bench_timing){times[runs / 2], times[0], times[runs - 1], runs};
+}
+
+/* ---- reporting ----------------------------------------------------------------------------------
+ */
+
+/* The processor's name as the system gives it. */
+static void find_cpu(char *name, size_t size)
+{
+    char line[256];
+    (void)snprintf(name, size, "unknown");
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        (void)snprintf(name, size, "%s", colon + 2);
+        break;
+    }
+    if (file)
+        fclose(file);
+}
+
+void bench_begin(const cli_call *call, const char *name)
+{
+    char cpu[128];
+    wfre_isa isa;
+    wfre_error error;
+    find_cpu(cpu, sizeof cpu);
+    const char *kernels =
+        wfre_isa_select(&isa, &error) == WFRE_OK ? wfre_isa_name(isa) : "unavailable";
+    if (!cli_has(call, "json")) {
+        printf("%s (%s, %s kernels)\n", name, cpu, kernels);
+        return;
+    }
+    printf("{\"bench\":\"%s\",\"version\":\"%s\",\"kernels\":\"%s\",\"cpu\":", name, wfre_version(),
+           kernels);
+    cli_print_json(stdout, cpu, strlen(cpu));
+}
+
+void bench_number(const cli_call *call, const char *key, double value, const char *about)
+{
+    if (cli_has(call, "json"))
+        printf(",\"%s\":%.6g", key, value);
+    else
+        printf("  %14.6g  %s\n", value, about);
+}
+
+void bench_end(const cli_call *call)
+{
+    if (cli_has(call, "json"))
+        printf("}\n");
+    fflush(stdout);
+}
+
+/* ---- data ---------------------------------------------------------------------------------------
+ */
+
+enum { ENTITIES = 14505, RELATIONS = 237, TRIPLES = 272115 };
+
+/* A number below `bound` with many small ones: the square of a uniform variable. */
+static unsigned skewed(uint64_t *state, unsigned bound)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    double uniform = (double)(*state >> 11) * 0x1p-53;
+    return (unsigned)(uniform * uniform * bound);
+}
+
+/* Entities come in kinds and each relation joins two of them; within a kind a few entities have
+ * most of the edges. So branches of a query overlap, as they do in real graphs. */
+static void write_triples(FILE *file)
+{
+    enum { KINDS = 24 };
+    unsigned begin[KINDS + 1]; /* later kinds are larger */
+    unsigned kinds[RELATIONS][2];
+    uint64_t state = 1;
+    for (unsigned k = 0; k <= KINDS; k++)
+        begin[k] = ENTITIES * k * k / (KINDS * KINDS);
+    for (int r = 0; r < RELATIONS; r++)
+        for (int end = 0; end < 2; end++)
+            kinds[r][end] = skewed(&state, KINDS);
+    for (int i = 0; i < TRIPLES; i++) {
+        unsigned r = skewed(&state, RELATIONS);
+        unsigned ends[2];
+        for (int end = 0; end < 2; end++) {
+            unsigned kind = kinds[r][end];
+            unsigned size = begin[kind + 1] - begin[kind];
+            ends[end] = begin[kind] + skewed(&state, skewed(&state, size) + 1);
+        }
+        fprintf(file, "e%u\tr%u\te%u\n", ends[0], r, ends[1]);
+    }
+}
+
+static wfre_status generate_graph(wfre_graph **graph, wfre_error *error)
+{
+    char path[] = "/tmp/wfre-bench-XXXXXX";
+    const char *source = path;
+    wfre_import_options options = {.format = "tsv"};
+    int descriptor = mkstemp(path);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    if (file)
+        write_triples(file);
+    wfre_status status = WFRE_ERR_IO;
+    if (file && fclose(file) == 0)
+        status = wfre_import_graph(&source, 1, &options, graph, cli_monitor(), error);
+    else
+        (void)snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
+    if (descriptor >= 0)
+        unlink(path);
+    return status;
+}
+
+wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *error)
+{
+    const char *path = cli_text(call, "graph", NULL);
+    return path ? wfre_graph_open(path, graph, error) : generate_graph(graph, error);
+}
+
+/* ---- command ------------------------------------------------------------------------------------
+ */
+
+static int run(const cli_call *call)
+{
+    const char *name = cli_argument(call, 0);
+    int code = EXIT_DONE;
+    bool found = false;
+    for (int i = 0; i < BENCH_COUNT && code == EXIT_DONE; i++) {
+        if (name && strcmp(name, BENCHES[i]->name) != 0)
+            continue;
+        found = true;
+        code = BENCHES[i]->run(call);
+    }
+    if (found)
+        return code;
+    cli_note("Benchmarks:");
+    for (int i = 0; i < BENCH_COUNT; i++)
+        cli_note("  %-10s %s", BENCHES[i]->name, BENCHES[i]->about);
+    return cli_usage(call, "unknown benchmark %s", name);
+}
+
+static const cli_option OPTIONS[] = {
+    {"graph", 0, CLI_TEXT, "G.kg", "the graph to use (default: one generated, like FB15k-237)", 0,
+     0},
+    {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+};
+
+const cli_command command_bench = {
+    .name = "bench",
+    .arguments = "[NAME]",
+    .summary = "measure this machine; without a name, all benchmarks",
+    .details = "Each benchmark first checks its results, then warms up and repeats; numbers are\n"
+               "medians. --json prints one object a line.\n",
+    CLI_OPTIONS(OPTIONS),
+    .minimum_arguments = 0,
+    .maximum_arguments = 1,
+    .run = run,
+};
