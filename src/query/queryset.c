@@ -181,6 +181,12 @@ static bool is_comment(const char *line, size_t length)
     return length == 0 || (line[0] == '#' && (length == 1 || line[1] == ' '));
 }
 
+wfre_status wfre_queryset_add_line(wfre_queryset *set, const wfre_graph *graph, const char *line,
+                                   size_t length, wfre_error *error)
+{
+    return is_comment(line, length) ? WFRE_OK : read_row(set, graph, line, length, error);
+}
+
 /* Puts "file:line: " before the message, or "file:line:byte: " if the byte is known. */
 static wfre_status fail_at_line(const wfre_reader *reader, wfre_status status, wfre_error *error)
 {
@@ -207,9 +213,7 @@ wfre_status wfre_queryset_read(const char *path, const wfre_graph *graph, wfre_q
         TRY(wfre_reader_line(reader, &line, &length, error));
         if (!line)
             break;
-        if (is_comment(line, length))
-            continue;
-        status = read_row(set, graph, line, length, error);
+        status = wfre_queryset_add_line(set, graph, line, length, error);
         if (status != WFRE_OK) {
             status = fail_at_line(reader, status, error);
             goto cleanup;

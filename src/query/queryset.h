@@ -54,6 +54,11 @@ WFRE_NODISCARD wfre_status wfre_queryset_read(const char *path, const wfre_graph
 WFRE_NODISCARD wfre_status wfre_queryset_add(wfre_queryset *set, const char *type,
                                              const wfre_node *tree, wfre_list easy, wfre_list hard,
                                              wfre_error *error);
+/* One line of such a file, without its end; comments and empty lines add nothing. Errors give the
+ * byte of the line, if it is known. */
+WFRE_NODISCARD wfre_status wfre_queryset_add_line(wfre_queryset *set, const wfre_graph *graph,
+                                                  const char *line, size_t length,
+                                                  wfre_error *error);
 void wfre_queryset_clear(wfre_queryset *set);
 
 /* Recomputes the answers of every query: easy ones on the graph of the split before, hard ones as
