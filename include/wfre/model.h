@@ -1,0 +1,78 @@
+/* The WFRE model: entities as histograms, relations as learned projections, logic as t-norms.
+ *
+ * A model belongs to one graph, which it knows by fingerprint. It is trained by wfre/train.h. */
+#ifndef WFRE_MODEL_H
+#define WFRE_MODEL_H
+
+#include "wfre/base.h"
+#include "wfre/graph.h"
+#include "wfre/score.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wfre_model wfre_model;
+
+/* How an intersection combines two truth values (a union is its dual). */
+typedef enum wfre_tnorm {
+    WFRE_TNORM_GODEL,      /* min(a, b) */
+    WFRE_TNORM_PRODUCT,    /* a b */
+    WFRE_TNORM_LUKASIEWICZ /* max(a + b - 1, 0) */
+} wfre_tnorm;
+
+/* How a union is answered. */
+typedef enum wfre_union {
+    WFRE_UNION_DNF,      /* the best score over the branches of the disjunctive normal form */
+    WFRE_UNION_DEMORGAN, /* as the complement of an intersection of complements */
+    WFRE_UNION_TCONORM   /* by the t-norm's dual, inside the embedding */
+} wfre_union;
+
+enum { WFRE_MAXIMUM_LAYERS = 4 };
+
+typedef struct wfre_model_settings {
+    uint32_t dim;    /* length of a histogram; a multiple of score.block */
+    uint32_t bases;  /* shared matrices a relation is mixed from; 0: a free matrix each */
+    uint32_t layers; /* of a projection; 1 .. WFRE_MAXIMUM_LAYERS */
+    wfre_tnorm tnorm;
+    wfre_union unions;
+    wfre_score_settings score; /* how an entity (left) is compared with a query (right); its
+                                  dimension is set to dim */
+    double gamma;              /* margin: logit = gamma - rho * distance */
+    double rho;                /* scale */
+} wfre_model_settings;
+
+/* What the paper uses, at a modest size. */
+WFRE_API void wfre_model_settings_default(wfre_model_settings *settings);
+
+/* A random model for the graph. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_create(const wfre_graph *graph,
+                                                      const wfre_model_settings *settings,
+                                                      uint64_t seed, wfre_model **model,
+                                                      wfre_error *error);
+WFRE_API void wfre_model_free(wfre_model *model);
+
+/* Model files are safetensors; bf16 halves them at the price of rounding. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_open(const char *path, wfre_model **model,
+                                                    wfre_error *error);
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_save(const wfre_model *model, const char *path,
+                                                    bool bf16, wfre_error *error);
+
+WFRE_API const wfre_model_settings *wfre_model_get_settings(const wfre_model *model);
+WFRE_API uint32_t wfre_model_entities(const wfre_model *model);
+WFRE_API uint32_t wfre_model_relations(const wfre_model *model);
+WFRE_API uint64_t wfre_model_parameters(const wfre_model *model);
+/* WFRE_ERR_MISMATCH, with both sizes in the message, if the model was trained on another graph. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_check_graph(const wfre_model *model,
+                                                           const wfre_graph *graph,
+                                                           wfre_error *error);
+
+/* Sets one setting by its name, such as "dim" or "tnorm", from text. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_set(wfre_model_settings *settings, const char *name,
+                                                   const char *text, wfre_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

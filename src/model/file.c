@@ -1,0 +1,204 @@
+/* Saving and loading models. */
+#include "model/file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+static const char FORMAT[] = "wfre-model-1";
+
+static const char *const TNORMS[] = {"godel", "product", "lukasiewicz", NULL};
+static const char *const UNIONS[] = {"dnf", "demorgan", "tconorm", NULL};
+static const char *const SCORES[] = {"wfr", "local", "hellinger",   "kl", "l1",
+                                     "l2",  "inner", "wasserstein", NULL};
+
+#define FIELD(member) offsetof(wfre_model_settings, member)
+
+const wfre_setting wfre_model_table[] = {
+    {"dim", WFRE_SETTING_U32, FIELD(dim), 1, 65536, NULL, "length of a histogram"},
+    {"bases", WFRE_SETTING_U32, FIELD(bases), 0, 65536, NULL,
+     "matrices that relations are mixed from; 0: a free one for each relation"},
+    {"layers", WFRE_SETTING_U32, FIELD(layers), 1, WFRE_MAXIMUM_LAYERS, NULL,
+     "layers of a projection"},
+    {"tnorm", WFRE_SETTING_NAME, FIELD(tnorm), 0, 0, TNORMS,
+     "intersection: godel, product or lukasiewicz"},
+    {"union", WFRE_SETTING_NAME, FIELD(unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm"},
+    {"score", WFRE_SETTING_NAME, FIELD(score.kind), 0, 0, SCORES,
+     "wfr, local, hellinger, kl, l1, l2, inner or wasserstein"},
+    {"block", WFRE_SETTING_U32, FIELD(score.block), 1, 65536, NULL, "bins in a block"},
+    {"radius", WFRE_SETTING_REAL, FIELD(score.radius), 1e-6, 1e6, NULL,
+     "how far mass moves, in bins"},
+    {"power", WFRE_SETTING_REAL, FIELD(score.power), -1, 1e6, NULL,
+     "of the iteration's kernel; -1 means 2/epsilon"},
+    {"epsilon", WFRE_SETTING_REAL, FIELD(score.epsilon), 1e-3, 1e3, NULL,
+     "entropic regularisation"},
+    {"iterations", WFRE_SETTING_U32, FIELD(score.iterations), 1, WFRE_ITERATION_LIMIT, NULL,
+     "of the score; part of the model"},
+    {"floor", WFRE_SETTING_REAL, FIELD(score.floor), 1e-12, 1, NULL,
+     "added to every element before scoring"},
+    {"gamma", WFRE_SETTING_REAL, FIELD(gamma), -1e6, 1e6, NULL, "margin"},
+    {"rho", WFRE_SETTING_REAL, FIELD(rho), 1e-9, 1e9, NULL, "scale of the distance"},
+};
+const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
+
+wfre_status wfre_model_set(wfre_model_settings *settings, const char *name, const char *text,
+                           wfre_error *error)
+{
+    const wfre_setting *setting = wfre_setting_find(wfre_model_table, wfre_model_table_count, name);
+    if (!setting)
+        return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET, "no setting is called '%s'",
+                         name);
+    return wfre_setting_parse(setting, settings, text, error);
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+enum { OWN_KEYS = 4, TEXT_SIZE = 64 };
+
+wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dtype dtype,
+                             const wfre_model_extra *extra, wfre_error *error)
+{
+    static const wfre_model_extra nothing = {0};
+    extra = extra ? extra : &nothing;
+    size_t keys = OWN_KEYS + wfre_model_table_count + extra->metadata_count;
+    size_t tensor_count = model->tensor_count + extra->tensor_count;
+    wfre_arena arena = {0};
+    wfre_status status = WFRE_OK;
+    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys, sizeof *metadata);
+    wfre_stored_tensor *tensors = wfre_arena_alloc(&arena, tensor_count, sizeof *tensors);
+    char(*texts)[TEXT_SIZE] =
+        wfre_arena_alloc(&arena, OWN_KEYS + wfre_model_table_count, sizeof *texts);
+    if (!metadata || !tensors || !texts) {
+        status = wfre_fail_memory(error, "writing a model");
+        goto cleanup;
+    }
+    (void)snprintf(texts[0], TEXT_SIZE, "%s", FORMAT);
+    (void)snprintf(texts[1], TEXT_SIZE, "%016" PRIx64, model->fingerprint);
+    (void)snprintf(texts[2], TEXT_SIZE, "%" PRIu32, model->relation_count);
+    (void)snprintf(texts[3], TEXT_SIZE, "%s", wfre_version());
+    static const char *const own[OWN_KEYS] = {"format", "graph", "relations", "written_by"};
+    for (size_t i = 0; i < OWN_KEYS; i++)
+        metadata[i] = (wfre_metadata){own[i], texts[i]};
+    for (size_t i = 0; i < wfre_model_table_count; i++) {
+        char *text = texts[OWN_KEYS + i];
+        wfre_setting_print(&wfre_model_table[i], &model->settings, text, TEXT_SIZE);
+        metadata[OWN_KEYS + i] = (wfre_metadata){wfre_model_table[i].name, text};
+    }
+    if (extra->metadata_count)
+        memcpy(metadata + OWN_KEYS + wfre_model_table_count, extra->metadata,
+               extra->metadata_count * sizeof *metadata);
+    for (uint32_t i = 0; i < model->tensor_count; i++) {
+        const wfre_tensor *tensor = &model->tensors[i];
+        tensors[i] = (wfre_stored_tensor){tensor->name, dtype, tensor->rank, {0}, tensor->data};
+        memcpy(tensors[i].shape, tensor->shape, sizeof tensor->shape);
+    }
+    if (extra->tensor_count)
+        memcpy(tensors + model->tensor_count, extra->tensors,
+               extra->tensor_count * sizeof *tensors);
+    status = wfre_safetensors_write(path, tensors, tensor_count, metadata, keys, error);
+cleanup:
+    wfre_arena_free(&arena);
+    return status;
+}
+
+wfre_status wfre_model_save(const wfre_model *model, const char *path, bool bf16, wfre_error *error)
+{
+    return wfre_model_write(model, path, bf16 ? WFRE_DTYPE_BF16 : WFRE_DTYPE_F32, NULL, error);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static wfre_status read_settings(const wfre_safetensors *file, const char *path,
+                                 wfre_model_settings *settings, wfre_error *error)
+{
+    const char *format = wfre_safetensors_metadata(file, "format");
+    if (!format || strcmp(format, FORMAT) != 0)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: a safetensors file, but not a wfre model (format '%s')", path,
+                         format ? format : "missing");
+    wfre_model_settings_default(settings);
+    for (size_t i = 0; i < wfre_model_table_count; i++) {
+        const char *text = wfre_safetensors_metadata(file, wfre_model_table[i].name);
+        if (!text)
+            return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                             "%s: the setting '%s' is missing", path, wfre_model_table[i].name);
+        wfre_status status = wfre_setting_parse(&wfre_model_table[i], settings, text, error);
+        if (status != WFRE_OK)
+            return wfre_fail_within(error, WFRE_ERR_FORMAT, path);
+    }
+    return WFRE_OK;
+}
+
+wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *path, const char *name,
+                                   size_t count, float *out, wfre_error *error)
+{
+    const wfre_stored_tensor *stored = wfre_safetensors_find(file, name);
+    size_t found = stored ? 1 : 0;
+    for (uint32_t i = 0; stored && i < stored->rank; i++)
+        found *= stored->shape[i];
+    if (!stored || found != count || stored->dtype == WFRE_DTYPE_U64)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: the tensor '%s' is missing or has the wrong shape", path, name);
+    if (stored->dtype == WFRE_DTYPE_F32) {
+        memcpy(out, stored->data, count * sizeof *out);
+        return WFRE_OK;
+    }
+    const uint16_t *half = stored->data;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = (uint32_t)half[i] << 16;
+        memcpy(&out[i], &bits, sizeof bits);
+    }
+    return WFRE_OK;
+}
+
+wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre_model **result,
+                            wfre_error *error)
+{
+    wfre_model_settings settings;
+    wfre_model *model = NULL;
+    wfre_status status;
+    TRY(read_settings(file, path, &settings, error));
+    const char *graph = wfre_safetensors_metadata(file, "graph");
+    const char *relations = wfre_safetensors_metadata(file, "relations");
+    const wfre_stored_tensor *entities = wfre_safetensors_find(file, "entities");
+    char *end = NULL;
+    unsigned long relation_count = relations ? strtoul(relations, &end, 10) : 0;
+    if (!graph || !relations || *end || relation_count >= WFRE_NONE || !entities ||
+        entities->rank != 2 || entities->shape[0] >= WFRE_NONE) {
+        status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                           "%s: the model's sizes are missing", path);
+        goto cleanup;
+    }
+    /* The stored tensors must be there before memory is taken for them. */
+    const wfre_stored_tensor *bases = wfre_safetensors_find(file, "layer0.bases");
+    uint64_t matrices = settings.bases ? settings.bases : relation_count;
+    if (!bases || bases->rank != 3 || bases->shape[0] != matrices ||
+        bases->shape[1] != settings.dim || entities->shape[1] != settings.dim) {
+        status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                           "%s: the tensors do not have the shapes that the settings say", path);
+        goto cleanup;
+    }
+    TRY(wfre_model_allocate(&settings, (uint32_t)entities->shape[0], (uint32_t)relation_count,
+                            strtoull(graph, NULL, 16), &model, error));
+    for (uint32_t i = 0; i < model->tensor_count; i++)
+        TRY(wfre_model_read_tensor(file, path, model->tensors[i].name, model->tensors[i].count,
+                                   model->tensors[i].data, error));
+    *result = model;
+    model = NULL;
+cleanup:
+    wfre_model_free(model);
+    return status;
+}
+
+wfre_status wfre_model_open(const char *path, wfre_model **model, wfre_error *error)
+{
+    wfre_safetensors *file = NULL;
+    wfre_status status;
+    TRY(wfre_safetensors_open(path, &file, error));
+    TRY(wfre_model_read(file, path, model, error));
+cleanup:
+    wfre_safetensors_close(file);
+    return status;
+}

@@ -1,0 +1,227 @@
+/* Settings, allocation and random initialisation of a model. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/rng.h"
+
+/* ---- settings ----------------------------------------------------------------------------- */
+
+void wfre_model_settings_default(wfre_model_settings *settings)
+{
+    *settings = (wfre_model_settings){
+        .dim = 400,
+        .bases = 30,
+        .layers = 1,
+        .tnorm = WFRE_TNORM_GODEL,
+        .unions = WFRE_UNION_DNF,
+        .gamma = 37.5,
+        .rho = 120,
+    };
+    wfre_score_defaults(settings->dim, &settings->score);
+}
+
+wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_error *error)
+{
+    uint32_t block = settings->score.block;
+    if (settings->dim == 0 || settings->dim > 65536 || block == 0 || settings->dim % block != 0)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "dim %u: must be a multiple of the block size %u, at most 65536",
+                         settings->dim, block);
+    if (settings->layers < 1 || settings->layers > WFRE_MAXIMUM_LAYERS)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "layers %u: must be 1 to %d",
+                         settings->layers, WFRE_MAXIMUM_LAYERS);
+    if (settings->bases > 65536)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "bases %u: at most 65536",
+                         settings->bases);
+    if (!(settings->rho > 0) || !isfinite(settings->rho) || !isfinite(settings->gamma))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "rho must be positive and gamma finite");
+    wfre_score_settings scored = settings->score;
+    scored.dimension = settings->dim;
+    wfre_score *score = NULL;
+    wfre_status status = wfre_score_create(&scored, &score, error);
+    wfre_score_free(score);
+    return status;
+}
+
+/* ---- allocation --------------------------------------------------------------------------- */
+
+uint32_t wfre_model_matrices(const wfre_model *model)
+{
+    return model->settings.bases ? model->settings.bases : model->relation_count;
+}
+
+static wfre_tensor describe(float *data, uint32_t rank, size_t a, size_t b, size_t c)
+{
+    return (wfre_tensor){.data = data, .shape = {a, b, c}, .rank = rank, .count = a * b * c};
+}
+
+/* The shapes of one layer's tensors, in the order of wfre_layer's fields. */
+static void layer_shapes(const wfre_model *model, wfre_tensor shapes[WFRE_LAYER_TENSORS])
+{
+    size_t d = model->settings.dim, matrices = wfre_model_matrices(model);
+    bool mixed = model->settings.bases > 0;
+    shapes[0] = describe(NULL, 2, mixed ? model->relation_count : 0, matrices, 1);
+    shapes[1] = describe(NULL, 3, matrices, d, d);
+    shapes[2] = describe(NULL, 2, matrices, d, 1);
+    shapes[3] = describe(NULL, 1, d, 1, 1);
+    shapes[4] = describe(NULL, 1, d, 1, 1);
+}
+
+wfre_status wfre_layers_allocate(const wfre_model *model, wfre_layer *layers, wfre_tensor *tensors,
+                                 wfre_error *error)
+{
+    static const char *const names[] = {"coefficients", "bases", "biases", "gain", "shift"};
+    memset(layers, 0, WFRE_MAXIMUM_LAYERS * sizeof *layers);
+    for (uint32_t l = 0; l < model->settings.layers; l++) {
+        wfre_tensor shapes[WFRE_LAYER_TENSORS];
+        layer_shapes(model, shapes);
+        float **fields[] = {&layers[l].coefficients, &layers[l].bases, &layers[l].biases,
+                            &layers[l].gain, &layers[l].shift};
+        for (int t = 0; t < WFRE_LAYER_TENSORS; t++) {
+            wfre_tensor *tensor = &tensors[l * WFRE_LAYER_TENSORS + (uint32_t)t];
+            *tensor = shapes[t];
+            tensor->data = wfre_alloc_tensor(tensor->count, sizeof(float));
+            if (!tensor->data) {
+                wfre_layers_free(layers);
+                return wfre_fail_memory(error, "allocating a model; lower --dim or --bases");
+            }
+            *fields[t] = tensor->data;
+            (void)snprintf(tensor->name, sizeof tensor->name, "layer%u.%s", l, names[t]);
+        }
+    }
+    return WFRE_OK;
+}
+
+void wfre_layers_free(wfre_layer *layers)
+{
+    for (int l = 0; l < WFRE_MAXIMUM_LAYERS; l++) {
+        wfre_free(layers[l].coefficients);
+        wfre_free(layers[l].bases);
+        wfre_free(layers[l].biases);
+        wfre_free(layers[l].gain);
+        wfre_free(layers[l].shift);
+        layers[l] = (wfre_layer){0};
+    }
+}
+
+wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t entity_count,
+                                uint32_t relation_count, uint64_t fingerprint, wfre_model **result,
+                                wfre_error *error)
+{
+    wfre_model *model = NULL;
+    wfre_status status;
+    TRY(wfre_model_settings_check(settings, error));
+    model = wfre_alloc_zero(1, sizeof *model);
+    if (!model) {
+        status = wfre_fail_memory(error, "allocating a model");
+        goto cleanup;
+    }
+    model->settings = *settings;
+    model->settings.score.dimension = settings->dim;
+    model->entity_count = entity_count;
+    model->relation_count = relation_count;
+    model->fingerprint = fingerprint;
+    TRY(wfre_layers_allocate(model, model->layers, model->tensors + 1, error));
+    model->entities = wfre_alloc_tensor((size_t)entity_count * settings->dim, sizeof(float));
+    if (!model->entities) {
+        status = wfre_fail_memory(error, "allocating a model; lower --dim");
+        goto cleanup;
+    }
+    model->tensors[0] = describe(model->entities, 2, entity_count, settings->dim, 1);
+    memcpy(model->tensors[0].name, "entities", sizeof "entities");
+    model->tensor_count = 1 + WFRE_LAYER_TENSORS * settings->layers;
+    *result = model;
+    model = NULL;
+cleanup:
+    wfre_model_free(model);
+    return status;
+}
+
+void wfre_model_free(wfre_model *model)
+{
+    if (!model)
+        return;
+    wfre_layers_free(model->layers);
+    wfre_free(model->entities);
+    wfre_free(model);
+}
+
+/* ---- initialisation ----------------------------------------------------------------------- */
+
+static void fill_normal(wfre_tensor *tensor, double deviation, uint64_t seed, uint64_t index)
+{
+    wfre_rng rng = wfre_rng_keyed(seed, index, 0);
+    for (size_t i = 0; i < tensor->count; i++)
+        tensor->data[i] = (float)(deviation * wfre_rng_normal(&rng));
+}
+
+/* Entities uniform in [0, 1]; matrices nearly orthogonal (normal with variance 1/d). The scale of
+ * the coefficients does not matter much, since the layer norm takes it out. */
+static void initialise(wfre_model *model, uint64_t seed)
+{
+    wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
+    for (size_t i = 0; i < model->tensors[0].count; i++)
+        model->entities[i] = wfre_rng_float(&rng);
+    double d = model->settings.dim, matrices = wfre_model_matrices(model);
+    for (uint32_t l = 0; l < model->settings.layers; l++) {
+        wfre_tensor *t = &model->tensors[1 + WFRE_LAYER_TENSORS * l];
+        fill_normal(&t[0], sqrt(2 / (model->relation_count + matrices)), seed, 1 + 8 * l);
+        fill_normal(&t[1], sqrt(1 / d), seed, 2 + 8 * l);
+        fill_normal(&t[2], 0.1 * sqrt(1 / d), seed, 3 + 8 * l);
+        for (size_t i = 0; i < t[3].count; i++)
+            t[3].data[i] = 1;
+    }
+}
+
+wfre_status wfre_model_create(const wfre_graph *graph, const wfre_model_settings *settings,
+                              uint64_t seed, wfre_model **model, wfre_error *error)
+{
+    wfre_status status =
+        wfre_model_allocate(settings, wfre_graph_entities(graph), wfre_graph_relations(graph),
+                            wfre_graph_fingerprint(graph), model, error);
+    if (status == WFRE_OK)
+        initialise(*model, seed);
+    return status;
+}
+
+/* ---- access ------------------------------------------------------------------------------- */
+
+const wfre_model_settings *wfre_model_get_settings(const wfre_model *model)
+{
+    return &model->settings;
+}
+
+uint32_t wfre_model_entities(const wfre_model *model)
+{
+    return model->entity_count;
+}
+
+uint32_t wfre_model_relations(const wfre_model *model)
+{
+    return model->relation_count;
+}
+
+uint64_t wfre_model_parameters(const wfre_model *model)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < model->tensor_count; i++)
+        sum += model->tensors[i].count;
+    return sum;
+}
+
+wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *graph,
+                                   wfre_error *error)
+{
+    if (model->fingerprint == wfre_graph_fingerprint(graph))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
+                     "the model was trained on another graph (%u entities, %u relations; this one "
+                     "has %u and %u): use that graph, or train on this one",
+                     model->entity_count, model->relation_count / 2, wfre_graph_entities(graph),
+                     wfre_graph_relations(graph) / 2);
+}

@@ -1,0 +1,70 @@
+/* The model's parameters from the inside.
+ *
+ * Shapes, with n entities, R directed relations, K bases (K = R when each relation has a free
+ * matrix) and d dimensions:
+ *
+ *   entities      [n, d]     read as clamp(e, 0, 1)
+ *   and for each layer of the projection
+ *   coefficients  [R, K]     absent when each relation has a free matrix
+ *   bases         [K, d, d]  output index first
+ *   biases        [K, d]
+ *   gain, shift   [d]        of the layer norm
+ *
+ * A layer computes s = sum_j c_rj (V_j m + a_j), then LayerNorm(s), then the activation: sigmoid in
+ * the last layer, relu before. */
+#ifndef WFRE_SRC_MODEL_MODEL_H
+#define WFRE_SRC_MODEL_MODEL_H
+
+#include "base/error.h"
+#include "wfre/model.h"
+
+typedef struct wfre_layer {
+    float *coefficients;
+    float *bases;
+    float *biases;
+    float *gain;
+    float *shift;
+} wfre_layer;
+
+enum { WFRE_LAYER_TENSORS = 5, WFRE_MAXIMUM_TENSORS = 1 + 5 * WFRE_MAXIMUM_LAYERS };
+
+/* One parameter tensor, as the optimizer and the model file see it. */
+typedef struct wfre_tensor {
+    char name[32]; /* "entities", "layer0.bases", ... */
+    float *data;
+    size_t shape[3];
+    uint32_t rank;
+    size_t count; /* product of the shape */
+} wfre_tensor;
+
+struct wfre_model {
+    wfre_model_settings settings;
+    uint32_t entity_count;
+    uint32_t relation_count; /* directed */
+    uint64_t fingerprint;    /* of the graph */
+    float *entities;
+    wfre_layer layers[WFRE_MAXIMUM_LAYERS];
+    wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
+    uint32_t tensor_count; /* tensors[0] are the entities */
+};
+
+/* The number of matrices: K, or the relations when each has its own. */
+uint32_t wfre_model_matrices(const wfre_model *model);
+
+/* Checks settings against each other; the message names the one at fault. */
+WFRE_NODISCARD wfre_status wfre_model_settings_check(const wfre_model_settings *settings,
+                                                     wfre_error *error);
+
+/* A model with all tensors allocated and zero. */
+WFRE_NODISCARD wfre_status wfre_model_allocate(const wfre_model_settings *settings,
+                                               uint32_t entity_count, uint32_t relation_count,
+                                               uint64_t fingerprint, wfre_model **model,
+                                               wfre_error *error);
+
+/* Layer tensors of the model's shapes, zeroed, with their table (for gradients and optimizer
+ * states); tensors[i] matches model->tensors[i + 1]. Released by wfre_layers_free. */
+WFRE_NODISCARD wfre_status wfre_layers_allocate(const wfre_model *model, wfre_layer *layers,
+                                                wfre_tensor *tensors, wfre_error *error);
+void wfre_layers_free(wfre_layer *layers);
+
+#endif

@@ -1,0 +1,574 @@
+/* Forward and backward over the levels of a program. Each direction of an operator stands next to
+ * the other. Rows are independent within a level, so the pool works on blocks of rows; a row has
+ * one parent at most, so gradients are written without conflict. */
+#include "model/run.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "base/rng.h"
+#include "model/weights.h"
+
+enum { BLOCK_ROWS = 8 }; /* rows a pool task handles at a time */
+
+static const float NORM_EPSILON = 1e-5f;
+
+/* What one layer keeps of the forward pass for the backward one; P projections in the program. */
+typedef struct layer_state {
+    float *input;  /* [P, d] after dropout; the output of the layer before it */
+    float *linear; /* [P, d] W m + b, before the layer norm */
+    float *mean;   /* [P] */
+    float *rstd;   /* [P] */
+    wfre_weights weights;
+    bool *touched; /* [U] whether the relation's gradient holds anything yet */
+} layer_state;
+
+struct wfre_run {
+    const wfre_model *model;
+    wfre_pool *pool;
+    wfre_linalg *linalg;
+    const wfre_vector_table *vectors;
+    wfre_precision precision;
+    const wfre_program *program;
+    wfre_noise noise;
+    bool noisy;
+    size_t row_capacity, projection_capacity, relation_capacity, job_capacity;
+    float *rows;      /* [rows, d] */
+    float *gradients; /* [rows, d] */
+    float *slope;     /* [P, d] gradient of a layer's linear part */
+    float *slope_in;  /* [P, d] gradient of a layer's input */
+    layer_state layers[WFRE_MAXIMUM_LAYERS];
+    wfre_gemm_job *jobs;
+    float *prefix; /* [threads, 2, children, d] scratch of operators with many arguments */
+    size_t prefix_capacity;
+};
+
+static const float *row_at(const wfre_run *run, uint32_t row)
+{
+    return run->rows + (size_t)row * run->model->settings.dim;
+}
+
+const float *wfre_run_row(const wfre_run *run, uint32_t row)
+{
+    return row_at(run, row);
+}
+
+float *wfre_run_gradient(wfre_run *run, uint32_t row)
+{
+    return run->gradients + (size_t)row * run->model->settings.dim;
+}
+
+static uint32_t only_child(const wfre_program *program, uint32_t row)
+{
+    return program->children[program->child_begin[row]];
+}
+
+/* ---- random masks ------------------------------------------------------------------------- */
+
+enum { MASK_INPUT = 1, MASK_NEGATION = 2 };
+
+typedef struct mask_stream {
+    wfre_rng rng;
+    uint64_t word;
+    unsigned left;
+    uint32_t threshold; /* of 65536 */
+} mask_stream;
+
+/* The mask of a row, the same whenever it is asked for again. */
+static mask_stream open_mask(const wfre_run *run, int what, float rate, uint32_t row)
+{
+    uint64_t seed = run->noise.seed ^ (uint64_t)what << 56;
+    return (mask_stream){wfre_rng_keyed(seed, run->noise.step, row), 0, 0,
+                         (uint32_t)(rate * 65536.0f)};
+}
+
+static inline bool mask_dropped(mask_stream *mask)
+{
+    if (mask->left == 0) {
+        mask->word = wfre_rng_next(&mask->rng);
+        mask->left = 4;
+    }
+    uint32_t draw = (uint32_t)(mask->word & 0xFFFF);
+    mask->word >>= 16;
+    mask->left--;
+    return draw < mask->threshold;
+}
+
+/* ---- tasks over rows ---------------------------------------------------------------------- */
+
+typedef struct row_task {
+    wfre_run *run;
+    uint32_t begin, end; /* rows */
+    uint32_t offset;     /* projections before `begin` */
+    void (*each)(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker);
+} row_task;
+
+static void run_block(void *context, size_t chunk, unsigned worker)
+{
+    const row_task *task = context;
+    uint32_t first = task->begin + (uint32_t)chunk * BLOCK_ROWS;
+    uint32_t last = task->end - first < BLOCK_ROWS ? task->end : first + BLOCK_ROWS;
+    for (uint32_t row = first; row < last; row++)
+        task->each(task->run, row, task->offset + row - task->begin, worker);
+}
+
+static void for_rows(wfre_run *run, uint32_t begin, uint32_t end, uint32_t offset,
+                     void (*each)(wfre_run *, uint32_t, uint32_t, unsigned))
+{
+    row_task task = {run, begin, end, offset, each};
+    wfre_pool_run(run->pool, (end - begin + BLOCK_ROWS - 1) / BLOCK_ROWS, run_block, &task);
+}
+
+/* ---- entities ----------------------------------------------------------------------------- */
+
+/* m = clamp(e, 0, 1) */
+static void entity_forward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
+{
+    (void)projection, (void)worker;
+    size_t d = run->model->settings.dim;
+    run->vectors->clamp01(d, run->model->entities + (size_t)run->program->id[row] * d,
+                          run->rows + (size_t)row * d);
+}
+
+/* No gradient where the entity lies outside [0, 1]. */
+static void entity_backward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
+{
+    (void)projection, (void)worker;
+    size_t d = run->model->settings.dim;
+    const float *entity = run->model->entities + (size_t)run->program->id[row] * d;
+    float *gradient = wfre_run_gradient(run, row);
+    for (size_t i = 0; i < d; i++)
+        gradient[i] = entity[i] < 0 || entity[i] > 1 ? 0 : gradient[i];
+}
+
+/* ---- negation, intersection, union -------------------------------------------------------- */
+
+static wfre_combine combine_kind(const wfre_run *run, uint32_t row)
+{
+    static const wfre_combine kinds[][2] = {
+        [WFRE_TNORM_GODEL] = {WFRE_COMBINE_MIN, WFRE_COMBINE_MAX},
+        [WFRE_TNORM_PRODUCT] = {WFRE_COMBINE_PRODUCT, WFRE_COMBINE_SUM},
+        [WFRE_TNORM_LUKASIEWICZ] = {WFRE_COMBINE_BOUNDED_AND, WFRE_COMBINE_BOUNDED_OR},
+    };
+    return kinds[run->model->settings.tnorm][run->program->op[row] == WFRE_OP_UNION];
+}
+
+/* z = 1 - x, where x is first set to 1/2 with probability drop_negation. */
+static void negate_forward(wfre_run *run, uint32_t row)
+{
+    size_t d = run->model->settings.dim;
+    const float *x = row_at(run, only_child(run->program, row));
+    float *z = run->rows + (size_t)row * d;
+    if (run->noise.drop_negation == 0) {
+        run->vectors->complement(d, x, z);
+        return;
+    }
+    mask_stream mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
+    for (size_t i = 0; i < d; i++)
+        z[i] = mask_dropped(&mask) ? 0.5f : 1 - x[i];
+}
+
+static void negate_backward(wfre_run *run, uint32_t row)
+{
+    size_t d = run->model->settings.dim;
+    const float *dz = wfre_run_gradient(run, row);
+    float *dx = wfre_run_gradient(run, only_child(run->program, row));
+    if (run->noise.drop_negation == 0) {
+        run->vectors->axpy(d, -1, dz, dx);
+        return;
+    }
+    mask_stream mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
+    for (size_t i = 0; i < d; i++)
+        dx[i] -= mask_dropped(&mask) ? 0 : dz[i];
+}
+
+static void combine_forward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
+{
+    (void)projection, (void)worker;
+    const wfre_program *program = run->program;
+    if (program->op[row] == WFRE_OP_NEGATE) {
+        negate_forward(run, row);
+        return;
+    }
+    size_t d = run->model->settings.dim;
+    const uint32_t *child = program->children + program->child_begin[row];
+    uint32_t count = program->child_begin[row + 1] - program->child_begin[row];
+    float *z = run->rows + (size_t)row * d;
+    const float *left = row_at(run, child[0]);
+    for (uint32_t i = 1; i < count; i++) {
+        run->vectors->combine(combine_kind(run, row), d, left, row_at(run, child[i]), z);
+        left = z;
+    }
+}
+
+/* With x1 ... xn combined from the left, the partial results are needed again on the way back. */
+static void combine_backward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
+{
+    (void)projection;
+    const wfre_program *program = run->program;
+    if (program->op[row] == WFRE_OP_NEGATE) {
+        negate_backward(run, row);
+        return;
+    }
+    size_t d = run->model->settings.dim;
+    wfre_combine kind = combine_kind(run, row);
+    const uint32_t *child = program->children + program->child_begin[row];
+    uint32_t count = program->child_begin[row + 1] - program->child_begin[row];
+    const float *dz = wfre_run_gradient(run, row);
+    if (count == 2) {
+        run->vectors->combine_backward(kind, d, row_at(run, child[0]), row_at(run, child[1]), dz,
+                                       wfre_run_gradient(run, child[0]),
+                                       wfre_run_gradient(run, child[1]));
+        return;
+    }
+    float *partial = run->prefix + worker * run->prefix_capacity; /* partial[i]: of x0 .. xi */
+    float *slope = partial + run->prefix_capacity / 2;
+    memcpy(partial, row_at(run, child[0]), d * sizeof *partial);
+    for (uint32_t i = 1; i < count; i++)
+        run->vectors->combine(kind, d, partial + (i - 1) * d, row_at(run, child[i]),
+                              partial + i * d);
+    memset(slope, 0, count * d * sizeof *slope);
+    memcpy(slope + (count - 1) * d, dz, d * sizeof *slope);
+    for (uint32_t i = count - 1; i > 0; i--)
+        run->vectors->combine_backward(kind, d, partial + (i - 1) * d, row_at(run, child[i]),
+                                       slope + i * d, slope + (i - 1) * d,
+                                       wfre_run_gradient(run, child[i]));
+    run->vectors->axpy(d, 1, slope, wfre_run_gradient(run, child[0]));
+}
+
+/* ---- projection --------------------------------------------------------------------------- */
+
+/* Copies a projection's argument to where its matrix product wants it, with dropout. */
+static void gather_forward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
+{
+    (void)worker;
+    size_t d = run->model->settings.dim;
+    const float *x = row_at(run, only_child(run->program, row));
+    float *y = run->layers[0].input + (size_t)projection * d;
+    if (run->noise.drop_input == 0) {
+        memcpy(y, x, d * sizeof *y);
+        return;
+    }
+    float scale = 1 / (1 - run->noise.drop_input);
+    mask_stream mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
+    for (size_t i = 0; i < d; i++)
+        y[i] = mask_dropped(&mask) ? 0 : x[i] * scale;
+}
+
+static void gather_backward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
+{
+    (void)worker;
+    size_t d = run->model->settings.dim;
+    const float *dy = run->slope_in + (size_t)projection * d;
+    float *dx = wfre_run_gradient(run, only_child(run->program, row));
+    if (run->noise.drop_input == 0) {
+        run->vectors->axpy(d, 1, dy, dx);
+        return;
+    }
+    float scale = 1 / (1 - run->noise.drop_input);
+    mask_stream mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
+    for (size_t i = 0; i < d; i++)
+        dx[i] += mask_dropped(&mask) ? 0 : dy[i] * scale;
+}
+
+static wfre_weights_job weights_job(const wfre_run *run, uint32_t layer)
+{
+    return (wfre_weights_job){
+        run->model,  layer,     run->program,  run->noisy ? &run->noise : NULL,
+        run->linalg, run->pool, run->precision};
+}
+
+/* The layer norm of one layer over the projections of a level. */
+static wfre_norm_job norm_job(wfre_run *run, const wfre_program_level *level, uint32_t l)
+{
+    size_t d = run->model->settings.dim, first = level->projection_offset;
+    layer_state *state = &run->layers[l];
+    bool last = l + 1 == run->model->settings.layers;
+    return (wfre_norm_job){
+        .rows = level->project_end - level->project_begin,
+        .width = d,
+        .activation = last ? WFRE_SIGMOID : WFRE_RELU,
+        .epsilon = NORM_EPSILON,
+        .gain = run->model->layers[l].gain,
+        .bias = run->model->layers[l].shift,
+        .x = state->linear + first * d,
+        .ldx = d,
+        .y = last ? run->rows + level->project_begin * d : run->layers[l + 1].input + first * d,
+        .ldy = d,
+        .mean = state->mean + first,
+        .rstd = state->rstd + first,
+    };
+}
+
+/* linear = input W' + b for every group of rows with one relation. */
+static wfre_status linear_forward(wfre_run *run, const wfre_program_level *level, uint32_t l,
+                                  wfre_error *error)
+{
+    size_t d = run->model->settings.dim;
+    layer_state *state = &run->layers[l];
+    wfre_weights_job weights = weights_job(run, l);
+    size_t count = 0;
+    for (uint32_t g = level->group_begin; g < level->group_end; g++) {
+        const wfre_program_group *group = &run->program->groups[g];
+        size_t first = level->projection_offset + group->begin - level->project_begin;
+        const float *bias = wfre_weights_bias(&state->weights, &weights, group->relation);
+        for (size_t i = 0; i < group->end - group->begin; i++)
+            memcpy(state->linear + (first + i) * d, bias, d * sizeof *bias);
+        run->jobs[count++] = (wfre_gemm_job){
+            .transpose_b = true,
+            .m = group->end - group->begin,
+            .n = d,
+            .k = d,
+            .alpha = 1,
+            .a = state->input + first * d,
+            .lda = d,
+            .b = wfre_weights_matrix(&state->weights, &weights, group->relation),
+            .ldb = d,
+            .beta = 1,
+            .c = state->linear + first * d,
+            .ldc = d,
+        };
+    }
+    return wfre_gemm(run->linalg, run->precision, run->jobs, count, error);
+}
+
+/* slope_in = slope W, and the gradients of W and b of each group's relation. */
+static wfre_status linear_backward(wfre_run *run, const wfre_program_level *level, uint32_t l,
+                                   wfre_error *error)
+{
+    size_t d = run->model->settings.dim;
+    layer_state *state = &run->layers[l];
+    wfre_weights_job weights = weights_job(run, l);
+    size_t count = 0;
+    for (uint32_t g = level->group_begin; g < level->group_end; g++) {
+        const wfre_program_group *group = &run->program->groups[g];
+        size_t first = level->projection_offset + group->begin - level->project_begin;
+        size_t rows = group->end - group->begin;
+        uint32_t u = group->relation;
+        const float *slope = run->slope + first * d;
+        bool fresh = !state->touched[u];
+        state->touched[u] = true;
+        run->jobs[count++] = (wfre_gemm_job){
+            .m = rows,
+            .n = d,
+            .k = d,
+            .alpha = 1,
+            .a = slope,
+            .lda = d,
+            .b = wfre_weights_matrix(&state->weights, &weights, u),
+            .ldb = d,
+            .c = run->slope_in + first * d,
+            .ldc = d,
+        };
+        run->jobs[count++] = (wfre_gemm_job){
+            .transpose_a = true,
+            .m = d,
+            .n = d,
+            .k = rows,
+            .alpha = 1,
+            .a = slope,
+            .lda = d,
+            .b = state->input + first * d,
+            .ldb = d,
+            .beta = fresh ? 0 : 1,
+            .c = state->weights.gradient + u * d * d,
+            .ldc = d,
+        };
+        float *bias = state->weights.gradient_bias + u * d;
+        if (fresh)
+            memset(bias, 0, d * sizeof *bias);
+        for (size_t i = 0; i < rows; i++)
+            run->vectors->axpy(d, 1, slope + i * d, bias);
+    }
+    return wfre_gemm(run->linalg, run->precision, run->jobs, count, error);
+}
+
+static wfre_status project_forward(wfre_run *run, const wfre_program_level *level,
+                                   wfre_error *error)
+{
+    for_rows(run, level->project_begin, level->project_end, level->projection_offset,
+             gather_forward);
+    for (uint32_t l = 0; l < run->model->settings.layers; l++) {
+        wfre_status status = linear_forward(run, level, l, error);
+        if (status != WFRE_OK)
+            return status;
+        wfre_norm_job norm = norm_job(run, level, l);
+        wfre_norm_forward(run->linalg, &norm);
+    }
+    return WFRE_OK;
+}
+
+static wfre_status project_backward(wfre_run *run, const wfre_program_level *level,
+                                    wfre_layer *layers, wfre_error *error)
+{
+    size_t d = run->model->settings.dim, first = level->projection_offset;
+    uint32_t count = run->model->settings.layers;
+    wfre_status status = WFRE_OK;
+    for (uint32_t l = count; l-- > 0;) {
+        wfre_norm_job norm = norm_job(run, level, l);
+        norm.dy = l + 1 == count ? wfre_run_gradient(run, level->project_begin)
+                                 : run->slope_in + first * d;
+        norm.lddy = d;
+        norm.dx = run->slope + first * d;
+        norm.lddx = d;
+        norm.dgain = layers[l].gain;
+        norm.dbias = layers[l].shift;
+        TRY(wfre_norm_backward(run->linalg, &norm, error));
+        TRY(linear_backward(run, level, l, error));
+    }
+    for_rows(run, level->project_begin, level->project_end, level->projection_offset,
+             gather_backward);
+cleanup:
+    return status;
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static bool replace_tensor(float **tensor, size_t count)
+{
+    wfre_free(*tensor);
+    *tensor = wfre_alloc_tensor(count, sizeof **tensor);
+    return *tensor != NULL;
+}
+
+static bool reserve_projections(wfre_run *run, const wfre_program *program)
+{
+    size_t d = run->model->settings.dim, count = program->projection_count;
+    bool fits = true;
+    if (count > run->projection_capacity) {
+        run->projection_capacity = 0;
+        fits = replace_tensor(&run->slope, count * d) && replace_tensor(&run->slope_in, count * d);
+        for (uint32_t l = 0; l < run->model->settings.layers && fits; l++) {
+            layer_state *state = &run->layers[l];
+            fits = replace_tensor(&state->input, count * d) &&
+                   replace_tensor(&state->linear, count * d) &&
+                   replace_tensor(&state->mean, count) && replace_tensor(&state->rstd, count);
+        }
+        run->projection_capacity = fits ? count : 0;
+    }
+    size_t relations = program->relation_count;
+    if (fits && relations > run->relation_capacity) {
+        run->relation_capacity = 0;
+        for (uint32_t l = 0; l < run->model->settings.layers && fits; l++) {
+            wfre_free(run->layers[l].touched);
+            run->layers[l].touched = wfre_alloc_zero(relations, sizeof(bool));
+            fits = run->layers[l].touched != NULL;
+        }
+        run->relation_capacity = fits ? relations : 0;
+    }
+    return fits && wfre_reserve((void **)&run->jobs, &run->job_capacity,
+                                2 * (size_t)program->group_count + 1, sizeof *run->jobs);
+}
+
+static wfre_status reserve(wfre_run *run, const wfre_program *program, wfre_error *error)
+{
+    size_t d = run->model->settings.dim;
+    size_t widest = 0;
+    for (uint32_t row = 0; row < program->row_count; row++) {
+        size_t children = program->child_begin[row + 1] - program->child_begin[row];
+        widest = children > widest ? children : widest;
+    }
+    bool fits = true;
+    if (program->row_count > run->row_capacity) {
+        run->row_capacity = 0;
+        fits = replace_tensor(&run->rows, program->row_count * d) &&
+               replace_tensor(&run->gradients, program->row_count * d);
+        run->row_capacity = fits ? program->row_count : 0;
+    }
+    if (fits && widest * 2 * d > run->prefix_capacity) {
+        run->prefix_capacity = 0;
+        fits = replace_tensor(&run->prefix, wfre_pool_threads(run->pool) * widest * 2 * d);
+        run->prefix_capacity = fits ? widest * 2 * d : 0;
+    }
+    if (!fits || !reserve_projections(run, program))
+        return wfre_fail_memory(error, "running a batch; lower --batch or --dim");
+    return WFRE_OK;
+}
+
+wfre_status wfre_run_create(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg,
+                            wfre_precision precision, wfre_run **result, wfre_error *error)
+{
+    wfre_run *run = wfre_alloc_zero(1, sizeof *run);
+    if (!run)
+        return wfre_fail_memory(error, "preparing to run a model");
+    run->model = model;
+    run->pool = pool;
+    run->linalg = linalg;
+    run->vectors = wfre_linalg_vectors(linalg);
+    run->precision = precision;
+    *result = run;
+    return WFRE_OK;
+}
+
+void wfre_run_free(wfre_run *run)
+{
+    if (!run)
+        return;
+    for (int l = 0; l < WFRE_MAXIMUM_LAYERS; l++) {
+        layer_state *state = &run->layers[l];
+        wfre_free(state->input);
+        wfre_free(state->linear);
+        wfre_free(state->mean);
+        wfre_free(state->rstd);
+        wfre_free(state->touched);
+        wfre_weights_free(&state->weights);
+    }
+    wfre_free(run->rows);
+    wfre_free(run->gradients);
+    wfre_free(run->slope);
+    wfre_free(run->slope_in);
+    wfre_free(run->jobs);
+    wfre_free(run->prefix);
+    wfre_free(run);
+}
+
+/* ---- the two passes ----------------------------------------------------------------------- */
+
+wfre_status wfre_run_forward(wfre_run *run, const wfre_program *program, const wfre_noise *noise,
+                             wfre_error *error)
+{
+    wfre_status status;
+    TRY(reserve(run, program, error));
+    run->program = program;
+    run->noise = noise ? *noise : (wfre_noise){0};
+    run->noisy = noise != NULL;
+    for (uint32_t l = 0; l < run->model->settings.layers; l++) {
+        wfre_weights_job job = weights_job(run, l);
+        TRY(wfre_weights_build(&run->layers[l].weights, &job, error));
+    }
+    for_rows(run, 0, program->leaf_count, 0, entity_forward);
+    for (uint32_t i = 0; i < program->level_count; i++) {
+        const wfre_program_level *level = &program->levels[i];
+        TRY(project_forward(run, level, error));
+        for_rows(run, level->combine_begin, level->combine_end, 0, combine_forward);
+    }
+    memset(run->gradients, 0,
+           (size_t)program->row_count * run->model->settings.dim * sizeof(float));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *error)
+{
+    const wfre_program *program = run->program;
+    size_t d = run->model->settings.dim;
+    wfre_status status = WFRE_OK;
+    for (uint32_t l = 0; l < run->model->settings.layers; l++) {
+        memset(layers[l].gain, 0, d * sizeof(float));
+        memset(layers[l].shift, 0, d * sizeof(float));
+        memset(run->layers[l].touched, 0, program->relation_count * sizeof(bool));
+    }
+    for (uint32_t i = program->level_count; i-- > 0;) {
+        const wfre_program_level *level = &program->levels[i];
+        for_rows(run, level->combine_begin, level->combine_end, 0, combine_backward);
+        TRY(project_backward(run, level, layers, error));
+    }
+    for_rows(run, 0, program->leaf_count, 0, entity_backward);
+    for (uint32_t l = 0; l < run->model->settings.layers; l++) {
+        wfre_weights_job job = weights_job(run, l);
+        TRY(wfre_weights_backward(&run->layers[l].weights, &job, &layers[l], error));
+    }
+cleanup:
+    return status;
+}

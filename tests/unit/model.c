@@ -1,0 +1,202 @@
+/* src/model: programs, model files, settings by name. */
+#include "check.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "model/file.h"
+#include "model/program.h"
+#include "model/run.h"
+
+enum { ENTITIES = 5, RELATIONS = 4 };
+
+static wfre_model *small_model(uint32_t bases)
+{
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = 10;
+    settings.bases = bases;
+    settings.layers = 2;
+    settings.rho = 0.1;
+    wfre_model *model;
+    assert_ok(wfre_model_allocate(&settings, ENTITIES, RELATIONS, 0xABCDEF, &model, error));
+    for (uint32_t t = 0; t < model->tensor_count; t++)
+        for (size_t i = 0; i < model->tensors[t].count; i++)
+            model->tensors[t].data[i] = (float)(i % 17) / 17.0f - 0.3f;
+    return model;
+}
+
+/* pin and 2u in one program: levels, groups and branches. */
+static void test_program(void **state)
+{
+    (void)state;
+    wfre_arena arena = {0};
+    const wfre_node *near = wfre_node_project(&arena, 2, wfre_node_entity(&arena, 0));
+    const wfre_node *far = wfre_node_project(&arena, 0, near);
+    const wfre_node *pin = wfre_node_pair(
+        &arena, WFRE_OP_INTERSECT, far,
+        wfre_node_negate(&arena, wfre_node_project(&arena, 2, wfre_node_entity(&arena, 1))));
+    const wfre_node *either = wfre_node_pair(
+        &arena, WFRE_OP_UNION, near, wfre_node_project(&arena, 3, wfre_node_entity(&arena, 4)));
+    const wfre_node *trees[] = {pin, either};
+    wfre_program program = {0};
+    for (int round = 0; round < 2; round++) { /* the second one reuses the memory */
+        assert_ok(wfre_program_compile(&program, trees, 2, WFRE_UNION_DNF, error));
+        assert_int_equal(program.query_count, 2);
+        assert_int_equal(program.leaf_count, 4);
+        assert_int_equal(program.projection_count, 5);
+        assert_int_equal(program.relation_count, 3);
+        assert_int_equal(program.root_count, 3);
+        assert_int_equal(program.root_begin[1], 1);
+        assert_int_equal(program.levels[0].group_end - program.levels[0].group_begin, 2);
+        assert_int_equal(program.groups[0].end - program.groups[0].begin, 3);
+    }
+    assert_ok(wfre_program_compile(&program, trees, 2, WFRE_UNION_TCONORM, error));
+    assert_int_equal(program.root_count, 2);
+    wfre_program_free(&program);
+    wfre_arena_free(&arena);
+}
+
+static void check_same(const wfre_model *a, const wfre_model *b, float tolerance)
+{
+    assert_int_equal(a->entity_count, b->entity_count);
+    assert_int_equal(a->relation_count, b->relation_count);
+    assert_true(a->fingerprint == b->fingerprint);
+    for (size_t i = 0; i < wfre_model_table_count; i++) {
+        char left[64], right[64];
+        wfre_setting_print(&wfre_model_table[i], &a->settings, left, sizeof left);
+        wfre_setting_print(&wfre_model_table[i], &b->settings, right, sizeof right);
+        assert_string_equal(left, right);
+    }
+    for (uint32_t t = 0; t < a->tensor_count; t++)
+        for (size_t i = 0; i < a->tensors[t].count; i++)
+            assert_true(a->tensors[t].data[i] - b->tensors[t].data[i] <= tolerance &&
+                        b->tensors[t].data[i] - a->tensors[t].data[i] <= tolerance);
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-model-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors");
+    for (uint32_t bases = 0; bases <= 3; bases += 3) {
+        wfre_model *model = small_model(bases), *again;
+        assert_ok(wfre_model_save(model, path, false, error));
+        assert_ok(wfre_model_open(path, &again, error));
+        check_same(model, again, 0);
+        wfre_model_free(again);
+        assert_ok(wfre_model_save(model, path, true, error));
+        assert_ok(wfre_model_open(path, &again, error));
+        check_same(model, again, 0.003f);
+        wfre_model_free(again);
+        wfre_model_free(model);
+    }
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
+/* Every shorter file, and every file with one byte of its header changed, is refused or harmless.
+ */
+static void test_damaged_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-model-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors"), *bytes;
+    wfre_model *model = small_model(2);
+    size_t length;
+    assert_ok(wfre_model_save(model, path, false, error));
+    assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
+    wfre_model *again = NULL;
+    for (size_t cut = 0; cut < length; cut += 97) {
+        assert_ok(wfre_write_file(path, bytes, cut, error));
+        assert_int_equal(wfre_model_open(path, &again, NULL), WFRE_ERR_FORMAT);
+    }
+    for (size_t at = 0; at < 1500; at++) {
+        bytes[at] ^= 0x15;
+        assert_ok(wfre_write_file(path, bytes, length, error));
+        if (wfre_model_open(path, &again, NULL) == WFRE_OK)
+            wfre_model_free(again);
+        bytes[at] ^= 0x15;
+    }
+    wfre_model_free(model);
+    wfre_free(bytes);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
+static void test_settings(void **state)
+{
+    (void)state;
+    wfre_model_settings settings;
+    wfre_error why;
+    wfre_model_settings_default(&settings);
+    assert_ok(wfre_model_set(&settings, "dim", "320", error));
+    assert_ok(wfre_model_set(&settings, "tnorm", "product", error));
+    assert_int_equal(settings.dim, 320);
+    assert_int_equal(settings.tnorm, WFRE_TNORM_PRODUCT);
+    assert_int_equal(wfre_model_set(&settings, "tnorm", "none", &why), WFRE_ERR_ARGUMENT);
+    assert_string_equal(why.message, "tnorm 'none': use one of godel, product, lukasiewicz");
+    assert_int_equal(wfre_model_set(&settings, "dim", "-5", &why), WFRE_ERR_ARGUMENT);
+    assert_int_equal(wfre_model_set(&settings, "frob", "1", &why), WFRE_ERR_NOT_FOUND);
+    settings.dim = 321;
+    assert_int_equal(wfre_model_settings_check(&settings, &why), WFRE_ERR_ARGUMENT);
+}
+
+/* Everything from allocation to a backward pass, with each allocation failing once. */
+static wfre_status run_once(void *context)
+{
+    wfre_linalg *linalg = context;
+    wfre_status status;
+    wfre_arena arena = {0};
+    wfre_model *model = NULL;
+    wfre_run *run = NULL;
+    wfre_program program = {0};
+    wfre_layer layers[WFRE_MAXIMUM_LAYERS] = {0};
+    wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = 10;
+    settings.bases = 2;
+    const wfre_node *tree =
+        wfre_node_negate(&arena, wfre_node_project(&arena, 1, wfre_node_entity(&arena, 0)));
+    if (!tree) {
+        status = WFRE_ERR_MEMORY;
+        goto cleanup;
+    }
+    TRY(wfre_model_allocate(&settings, ENTITIES, RELATIONS, 0, &model, NULL));
+    TRY(wfre_layers_allocate(model, layers, tensors, NULL));
+    TRY(wfre_program_compile(&program, &tree, 1, WFRE_UNION_DNF, NULL));
+    TRY(wfre_run_create(model, NULL, linalg, WFRE_FP32, &run, NULL));
+    TRY(wfre_run_forward(run, &program, NULL, NULL));
+    TRY(wfre_run_backward(run, layers, NULL));
+cleanup:
+    wfre_run_free(run);
+    wfre_program_free(&program);
+    wfre_layers_free(layers);
+    wfre_model_free(model);
+    wfre_arena_free(&arena);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    wfre_linalg *linalg;
+    assert_ok(wfre_linalg_create(NULL, WFRE_ISA_REFERENCE, &linalg, error));
+    sweep_allocations(run_once, linalg);
+    wfre_linalg_free(linalg);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_program),      cmocka_unit_test(test_file),
+        cmocka_unit_test(test_damaged_file), cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
