@@ -7,6 +7,8 @@
  *   wfre/score.h   the WFR score and its relatives, for anyone with two histograms
  *   wfre/graph.h   import, open and inspect graphs
  *   wfre/query.h   parse, print, normalise, answer exactly, sample
+ *   wfre/model.h   the model and its file
+ *   wfre/train.h   train one
  *   wfre/eval.h    rank hard answers, average, report
  */
 #ifndef WFRE_H
@@ -15,7 +17,9 @@
 #include "wfre/base.h"
 #include "wfre/eval.h"
 #include "wfre/graph.h"
+#include "wfre/model.h"
 #include "wfre/query.h"
 #include "wfre/score.h"
+#include "wfre/train.h"
 
 #endif

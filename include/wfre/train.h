@@ -1,0 +1,123 @@
+/* Training: queries are sampled from the train graph as they are needed, and the model learns to
+ * put their answers close to them. The same seed gives the same bits on any number of threads. */
+#ifndef WFRE_TRAIN_H
+#define WFRE_TRAIN_H
+
+#include "wfre/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is minimised for a query with an answer a and other candidates c, l being the logit. */
+typedef enum wfre_loss {
+    WFRE_LOSS_SIGMOID, /* (-log sig(l_a) - mean log sig(-l_c)) / 2: the paper's */
+    WFRE_LOSS_SOFTMAX  /* -log of exp(l_a) / (exp(l_a) + sum exp(l_c)) */
+} wfre_loss;
+
+/* Which entities a query is compared with besides its answers. */
+typedef enum wfre_candidates {
+    WFRE_CANDIDATES_OWN,    /* drawn for each query: the paper's negatives */
+    WFRE_CANDIDATES_SHARED, /* drawn once for the batch, the batch's answers among them */
+    WFRE_CANDIDATES_ALL     /* every entity */
+} wfre_candidates;
+
+/* By which distance the loss compares. */
+typedef enum wfre_guide {
+    WFRE_GUIDE_SCORE, /* the model's own score, pair by pair */
+    WFRE_GUIDE_LOCAL, /* the local closed form, as one matrix product for the whole batch */
+    WFRE_GUIDE_STAGED /* local first; then the model's score on the candidates that the local one
+                         finds hardest */
+} wfre_guide;
+
+/* How the learning rate goes over the run. */
+typedef enum wfre_schedule {
+    WFRE_SCHEDULE_STEPS, /* divided by 5 at 1/2 and at 3/4: the paper's */
+    WFRE_SCHEDULE_COSINE /* a short warm-up, then half a cosine down to nearly nothing */
+} wfre_schedule;
+
+/* The query types of training, in the order of wfre_train_settings.mix. */
+enum { WFRE_TRAIN_TYPES = 10 };
+WFRE_API extern const char *const wfre_train_type_names[WFRE_TRAIN_TYPES];
+
+typedef struct wfre_train_settings {
+    wfre_model_settings model;
+
+    wfre_loss loss;
+    wfre_candidates candidates;
+    wfre_guide guide;
+    uint32_t batch;               /* queries a step */
+    uint32_t negatives;           /* candidates drawn (for each query, or shared) */
+    uint32_t positives;           /* answers drawn for each query */
+    uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
+    double stage;                 /* share of the run after which the second stage begins */
+    double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
+
+    wfre_schedule schedule;
+    double warmup;        /* share of the run */
+    double rate_entities; /* learning rates */
+    double rate_layers;
+    double decay; /* AdamW's weight decay */
+    double clip;  /* largest norm of the gradient of the layers; 0: no limit */
+    bool bounded; /* entities are put back into [0, 1] after each update */
+    double drop_input, drop_basis, drop_negation;
+
+    uint64_t steps; /* length of the run; or, if 0, ... */
+    double seconds; /* ... its wall-clock time, over all resumptions */
+    uint64_t seed;
+    wfre_precision precision;
+} wfre_train_settings;
+
+/* A named recipe: paper-wn18rr, paper-fb15k-237, paper-nell, paper-fb15k (the paper's best
+ * hyperparameters), small, base, large (ours). NULL chooses one of ours by the graph's size. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
+                                                      wfre_train_settings *settings,
+                                                      wfre_error *error);
+
+/* Sets one setting of training or model by its name, such as "batch" or "dim", from text. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_set(wfre_train_settings *settings, const char *name,
+                                                   const char *text, wfre_error *error);
+
+/* All settings, for listing: name, present value and a line of help. */
+typedef struct wfre_setting_text {
+    const char *name;
+    char value[64];
+    const char *help;
+} wfre_setting_text;
+WFRE_API size_t wfre_train_setting_count(void);
+WFRE_API wfre_setting_text wfre_train_setting(const wfre_train_settings *settings, size_t index);
+
+/* What is known after a step, for progress lines and logs. */
+typedef struct wfre_train_status {
+    uint64_t step, steps; /* steps is 0 when time limits the run */
+    double seconds;       /* of training so far, over all resumptions */
+    double progress;      /* 0 .. 1 */
+    double loss;          /* smoothed */
+    double last_loss;     /* of the last step */
+    double rate;          /* the schedule's factor */
+    double queries_per_second;
+    double time_sampling, time_projection, time_scoring, time_optimizer; /* seconds in all */
+} wfre_train_status;
+
+typedef struct wfre_trainer wfre_trainer;
+
+/* Borrows the graph and the pool until freed. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_create(const wfre_graph *graph,
+                                                        const wfre_train_settings *settings,
+                                                        wfre_pool *pool, wfre_trainer **trainer,
+                                                        wfre_error *error);
+WFRE_API void wfre_trainer_free(wfre_trainer *trainer);
+
+/* One step. WFRE_ERR_NUMERIC, with advice, if the loss is not finite; the model is then as before.
+ */
+WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_step(wfre_trainer *trainer, wfre_error *error);
+WFRE_API bool wfre_trainer_done(const wfre_trainer *trainer);
+WFRE_API wfre_train_status wfre_trainer_status(const wfre_trainer *trainer);
+/* The model in training; owned by the trainer. */
+WFRE_API const wfre_model *wfre_trainer_model(const wfre_trainer *trainer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,368 @@
+/* Drawing batches. The sampler works over the pool; then slots are given out in query order on one
+ * thread, which is quick, and the answers are looked up over the pool again. */
+#include "train/batch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/rng.h"
+
+/* Streams of random numbers; the index tells them apart within a step. */
+enum { STREAM_TYPE = 1, STREAM_POSITIVES, STREAM_NEGATIVES, STREAM_SHARED };
+
+const char *const wfre_train_type_names[WFRE_TRAIN_TYPES] = {"1p",  "2p",  "3p",  "2i",  "3i",
+                                                             "2in", "3in", "inp", "pin", "pni"};
+
+struct wfre_batcher {
+    const wfre_graph *graph;
+    wfre_train_settings settings;
+    wfre_pool *pool;
+    wfre_sampler *sampler;
+    double cumulative[WFRE_TRAIN_TYPES]; /* of the mix, normalised */
+
+    const wfre_sampled *drawn; /* [queries] */
+    uint32_t *slot_of;         /* [entities], valid where stamp says so */
+    uint64_t *stamp;           /* [entities] */
+    uint64_t turn;             /* of the stamps */
+    uint64_t step;
+
+    wfre_batch batch;
+    wfre_entity *chosen; /* [queries, positives] entities */
+    size_t slot_capacity, positive_capacity, answer_capacity, negative_capacity;
+};
+
+/* ---- slots -------------------------------------------------------------------------------- */
+
+uint32_t wfre_batcher_slot(const wfre_batcher *b, wfre_entity entity)
+{
+    return b->stamp[entity] == b->turn ? b->slot_of[entity] : WFRE_NONE;
+}
+
+/* The entity's slot, a new one if it has none; WFRE_NONE when out of memory. */
+static uint32_t take_slot(wfre_batcher *b, wfre_entity entity)
+{
+    if (b->stamp[entity] == b->turn)
+        return b->slot_of[entity];
+    wfre_batch *batch = &b->batch;
+    if (!wfre_reserve((void **)&batch->slots, &b->slot_capacity, batch->slot_count + 1,
+                      sizeof *batch->slots))
+        return WFRE_NONE;
+    b->stamp[entity] = b->turn;
+    b->slot_of[entity] = (uint32_t)batch->slot_count;
+    batch->slots[batch->slot_count] = entity;
+    return (uint32_t)batch->slot_count++;
+}
+
+/* ---- queries ------------------------------------------------------------------------------ */
+
+static uint32_t draw_type(const wfre_batcher *b, uint64_t index)
+{
+    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_TYPE << 56, b->step, index);
+    double draw = wfre_rng_double(&rng);
+    for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++)
+        if (draw < b->cumulative[t])
+            return t;
+    return 0;
+}
+
+/* Distinct answers to aim at; as many as asked for, or all there are. */
+static uint32_t choose_positives(wfre_batcher *b, size_t q)
+{
+    wfre_list answers = b->drawn[q].answers;
+    uint32_t want = b->settings.positives;
+    wfre_entity *chosen = b->chosen + q * want;
+    if (answers.count <= want) {
+        memcpy(chosen, answers.ids, answers.count * sizeof *chosen);
+        return (uint32_t)answers.count;
+    }
+    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_POSITIVES << 56, b->step, q);
+    for (uint32_t count = 0; count < want;) {
+        wfre_entity candidate = answers.ids[wfre_rng_below(&rng, (uint32_t)answers.count)];
+        bool repeated = false;
+        for (uint32_t i = 0; i < count; i++)
+            repeated = repeated || chosen[i] == candidate;
+        if (!repeated)
+            chosen[count++] = candidate;
+    }
+    return want;
+}
+
+/* Weights 1/sqrt(answers + 4), made to sum to 1. */
+static void set_weights(wfre_batcher *b)
+{
+    double sum = 0;
+    for (size_t q = 0; q < b->batch.queries; q++)
+        sum += 1 / sqrt((double)b->drawn[q].answers.count + 4);
+    for (size_t q = 0; q < b->batch.queries; q++)
+        b->batch.weights[q] = (float)(1 / sqrt((double)b->drawn[q].answers.count + 4) / sum);
+}
+
+/* ---- candidates --------------------------------------------------------------------------- */
+
+/* Positives take the first slots, in query order. */
+static bool place_positives(wfre_batcher *b)
+{
+    wfre_batch *batch = &b->batch;
+    size_t used = 0;
+    for (size_t q = 0; q < batch->queries; q++) {
+        batch->positive_begin[q] = (uint32_t)used;
+        uint32_t count = choose_positives(b, q);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t slot = take_slot(b, b->chosen[q * b->settings.positives + i]);
+            if (slot == WFRE_NONE)
+                return false;
+            batch->positives[used++] = slot;
+        }
+    }
+    batch->positive_begin[batch->queries] = (uint32_t)used;
+    return true;
+}
+
+static bool place_shared(wfre_batcher *b)
+{
+    uint32_t entities = wfre_graph_entities(b->graph);
+    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_SHARED << 56, b->step, 0);
+    for (uint32_t i = 0; i < b->settings.negatives; i++)
+        if (take_slot(b, wfre_rng_below(&rng, entities)) == WFRE_NONE)
+            return false;
+    return true;
+}
+
+static bool place_all(wfre_batcher *b)
+{
+    uint32_t entities = wfre_graph_entities(b->graph);
+    for (uint32_t e = 0; e < entities; e++)
+        if (take_slot(b, e) == WFRE_NONE)
+            return false;
+    return true;
+}
+
+static bool is_answer(wfre_list answers, wfre_entity entity)
+{
+    size_t low = 0, high = answers.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (answers.ids[middle] < entity)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < answers.count && answers.ids[low] == entity;
+}
+
+/* Each query draws its own non-answers; a query that nearly everything answers may get fewer. */
+static bool place_own(wfre_batcher *b)
+{
+    wfre_batch *batch = &b->batch;
+    uint32_t entities = wfre_graph_entities(b->graph);
+    for (size_t q = 0; q < batch->queries; q++) {
+        wfre_rng rng =
+            wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_NEGATIVES << 56, b->step, q);
+        uint32_t used = batch->negative_begin[q];
+        for (uint32_t tries = 0; tries < 4 * b->settings.negatives; tries++) {
+            if (used - batch->negative_begin[q] == b->settings.negatives)
+                break;
+            wfre_entity entity = wfre_rng_below(&rng, entities);
+            if (is_answer(b->drawn[q].answers, entity))
+                continue;
+            uint32_t slot = take_slot(b, entity);
+            if (slot == WFRE_NONE)
+                return false;
+            batch->negatives[used++] = slot;
+        }
+        batch->negative_begin[q + 1] = used;
+    }
+    return true;
+}
+
+static bool place_anchors(wfre_batcher *b, const wfre_node *node)
+{
+    if (node->op == WFRE_OP_ENTITY)
+        return take_slot(b, node->id) != WFRE_NONE;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (!place_anchors(b, node->children[i]))
+            return false;
+    return true;
+}
+
+static bool place_candidates(wfre_batcher *b)
+{
+    wfre_batch *batch = &b->batch;
+    b->turn++;
+    batch->slot_count = 0;
+    memset(batch->negative_begin, 0, (batch->queries + 1) * sizeof *batch->negative_begin);
+    bool placed = place_positives(b);
+    switch (b->settings.candidates) {
+    case WFRE_CANDIDATES_OWN:
+        placed = placed && place_own(b);
+        break;
+    case WFRE_CANDIDATES_SHARED:
+        placed = placed && place_shared(b);
+        break;
+    case WFRE_CANDIDATES_ALL:
+        placed = placed && place_all(b);
+        break;
+    }
+    batch->candidate_count = batch->slot_count;
+    for (size_t q = 0; q < batch->queries && placed; q++)
+        placed = place_anchors(b, batch->trees[q]);
+    return placed;
+}
+
+/* ---- answers among the candidates --------------------------------------------------------- */
+
+static size_t list_answers(const wfre_batcher *b, size_t q, uint32_t *out)
+{
+    wfre_list answers = b->drawn[q].answers;
+    size_t count = 0;
+    for (size_t i = 0; i < answers.count; i++) {
+        uint32_t slot = wfre_batcher_slot(b, answers.ids[i]);
+        if (slot >= b->batch.candidate_count)
+            continue;
+        if (out)
+            out[count] = slot;
+        count++;
+    }
+    return count;
+}
+
+static void count_answers(void *context, size_t q, unsigned worker)
+{
+    (void)worker;
+    wfre_batcher *b = context;
+    b->batch.answer_begin[q + 1] = (uint32_t)list_answers(b, q, NULL);
+}
+
+static void write_answers(void *context, size_t q, unsigned worker)
+{
+    (void)worker;
+    wfre_batcher *b = context;
+    (void)list_answers(b, q, b->batch.answers + b->batch.answer_begin[q]);
+}
+
+static bool place_answers(wfre_batcher *b)
+{
+    wfre_batch *batch = &b->batch;
+    batch->answer_begin[0] = 0;
+    wfre_pool_run(b->pool, batch->queries, count_answers, b);
+    for (size_t q = 0; q < batch->queries; q++)
+        batch->answer_begin[q + 1] += batch->answer_begin[q];
+    if (!wfre_reserve((void **)&batch->answers, &b->answer_capacity,
+                      batch->answer_begin[batch->queries], sizeof *batch->answers))
+        return false;
+    wfre_pool_run(b->pool, batch->queries, write_answers, b);
+    return true;
+}
+
+wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch **batch,
+                              wfre_error *error)
+{
+    b->step = step;
+    for (size_t q = 0; q < b->batch.queries; q++)
+        b->batch.types[q] = draw_type(b, q);
+    wfre_status status = wfre_sampler_step(b->sampler, b->pool, step, b->batch.types,
+                                           b->batch.queries, &b->drawn, error);
+    if (status != WFRE_OK)
+        return status;
+    for (size_t q = 0; q < b->batch.queries; q++)
+        b->batch.trees[q] = b->drawn[q].tree;
+    set_weights(b);
+    if (!place_candidates(b) || !place_answers(b))
+        return wfre_fail_memory(error, "drawing a batch");
+    *batch = &b->batch;
+    return WFRE_OK;
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
+
+/* The shares of the types, without those that the graph is too small or too plain for. */
+static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
+{
+    double sum = 0;
+    for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++) {
+        const wfre_sampled *trial;
+        wfre_status status = b->settings.mix[t] > 0
+                                 ? wfre_sampler_step(b->sampler, NULL, 0, &t, 1, &trial, error)
+                                 : WFRE_ERR_NOT_FOUND;
+        if (status != WFRE_OK && status != WFRE_ERR_NOT_FOUND)
+            return status;
+        sum += status == WFRE_OK ? b->settings.mix[t] : 0;
+        b->cumulative[t] = sum;
+    }
+    if (!(sum > 0))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "no query type of the mix can be found in the graph");
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        b->cumulative[t] /= sum;
+    return WFRE_OK;
+}
+
+static bool allocate(wfre_batcher *b)
+{
+    size_t queries = b->settings.batch, entities = wfre_graph_entities(b->graph);
+    wfre_batch *batch = &b->batch;
+    batch->queries = queries;
+    b->slot_of = wfre_alloc(entities, sizeof *b->slot_of);
+    b->stamp = wfre_alloc_zero(entities, sizeof *b->stamp);
+    b->chosen = wfre_alloc(queries * b->settings.positives, sizeof *b->chosen);
+    batch->trees = wfre_alloc(queries, sizeof *batch->trees);
+    batch->types = wfre_alloc(queries, sizeof *batch->types);
+    batch->weights = wfre_alloc(queries, sizeof *batch->weights);
+    batch->positive_begin = wfre_alloc(queries + 1, sizeof(uint32_t));
+    batch->positives = wfre_alloc(queries * b->settings.positives, sizeof(uint32_t));
+    batch->answer_begin = wfre_alloc(queries + 1, sizeof(uint32_t));
+    batch->negative_begin = wfre_alloc(queries + 1, sizeof(uint32_t));
+    bool own = b->settings.candidates == WFRE_CANDIDATES_OWN;
+    batch->negatives = wfre_alloc(own ? queries * b->settings.negatives : 0, sizeof(uint32_t));
+    return b->slot_of && b->stamp && b->chosen && batch->trees && batch->types && batch->weights &&
+           batch->positive_begin && batch->positives && batch->answer_begin &&
+           batch->negative_begin && batch->negatives;
+}
+
+wfre_status wfre_batcher_create(const wfre_graph *graph, const wfre_train_settings *settings,
+                                wfre_pool *pool, wfre_batcher **result, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_batcher *b = wfre_alloc_zero(1, sizeof *b);
+    if (!b)
+        return wfre_fail_memory(error, "preparing to train");
+    b->graph = graph;
+    b->settings = *settings;
+    b->pool = pool;
+    if (!allocate(b)) {
+        status = wfre_fail_memory(error, "preparing to train");
+        goto cleanup;
+    }
+    TRY(wfre_sampler_create(graph, WFRE_TRAIN, NULL, 0, settings->seed, &b->sampler, error));
+    TRY(prepare_mix(b, error));
+    *result = b;
+    b = NULL;
+cleanup:
+    wfre_batcher_free(b);
+    return status;
+}
+
+void wfre_batcher_free(wfre_batcher *b)
+{
+    if (!b)
+        return;
+    wfre_sampler_free(b->sampler);
+    void *blocks[] = {b->slot_of,
+                      b->stamp,
+                      b->chosen,
+                      b->batch.trees,
+                      b->batch.types,
+                      b->batch.weights,
+                      b->batch.slots,
+                      b->batch.answers,
+                      b->batch.positive_begin,
+                      b->batch.positives,
+                      b->batch.answer_begin,
+                      b->batch.negatives,
+                      b->batch.negative_begin};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        wfre_free(blocks[i]);
+    wfre_free(b);
+}

@@ -1,0 +1,148 @@
+/* Writing and reading checkpoints. Settings of training are metadata "train.NAME", the state is
+ * "state.NAME", the moments of tensor T are the tensors "first.T" and "second.T". */
+#include "train/checkpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "model/file.h"
+#include "train/settings.h"
+
+/* The numbers of a run that are not settings. */
+typedef struct run_state {
+    uint64_t step;
+    double seconds;
+    double loss;
+    double best;
+} run_state;
+
+static const wfre_setting STATE_TABLE[] = {
+    {"state.step", WFRE_SETTING_U64, offsetof(run_state, step), 0, 1e18, NULL, ""},
+    {"state.seconds", WFRE_SETTING_REAL, offsetof(run_state, seconds), 0, 1e12, NULL, ""},
+    {"state.loss", WFRE_SETTING_REAL, offsetof(run_state, loss), -1e30, 1e30, NULL, ""},
+    {"state.best", WFRE_SETTING_REAL, offsetof(run_state, best), -1, 1, NULL, ""},
+};
+enum { STATE_COUNT = sizeof STATE_TABLE / sizeof STATE_TABLE[0], TEXT_SIZE = 64 };
+
+typedef struct text_pair {
+    char key[TEXT_SIZE];
+    char value[TEXT_SIZE];
+} text_pair;
+
+static wfre_stored_tensor moment(const wfre_tensor *tensor, const char *name, const float *data)
+{
+    wfre_stored_tensor stored = {name, WFRE_DTYPE_F32, tensor->rank, {0}, data};
+    memcpy(stored.shape, tensor->shape, sizeof tensor->shape);
+    return stored;
+}
+
+wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, double best,
+                                  wfre_error *error)
+{
+    run_state state = {t->step, wfre_trainer_seconds(t), t->smooth_loss, best};
+    size_t keys = STATE_COUNT + wfre_train_table_count, tensors = 2 * t->model->tensor_count;
+    wfre_arena arena = {0};
+    wfre_status status = WFRE_OK;
+    text_pair *texts = wfre_arena_alloc(&arena, keys, sizeof *texts);
+    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys, sizeof *metadata);
+    wfre_stored_tensor *stored = wfre_arena_alloc(&arena, tensors, sizeof *stored);
+    char(*names)[TEXT_SIZE] = wfre_arena_alloc(&arena, tensors, sizeof *names);
+    if (!texts || !metadata || !stored || !names) {
+        status = wfre_fail_memory(error, "writing a checkpoint");
+        goto cleanup;
+    }
+    for (size_t i = 0; i < keys; i++) {
+        bool own = i < STATE_COUNT;
+        const wfre_setting *row = own ? &STATE_TABLE[i] : &wfre_train_table[i - STATE_COUNT];
+        (void)snprintf(texts[i].key, TEXT_SIZE, "%s%s", own ? "" : "train.", row->name);
+        wfre_setting_print(row, own ? (const void *)&state : (const void *)&t->settings,
+                           texts[i].value, TEXT_SIZE);
+        metadata[i] = (wfre_metadata){texts[i].key, texts[i].value};
+    }
+    for (uint32_t i = 0; i < t->model->tensor_count; i++) {
+        const wfre_tensor *tensor = &t->model->tensors[i];
+        (void)snprintf(names[2 * i], TEXT_SIZE, "first.%s", tensor->name);
+        (void)snprintf(names[2 * i + 1], TEXT_SIZE, "second.%s", tensor->name);
+        stored[2 * i] = moment(tensor, names[2 * i], t->first[i]);
+        stored[2 * i + 1] = moment(tensor, names[2 * i + 1], t->second[i]);
+    }
+    wfre_model_extra extra = {stored, tensors, metadata, keys};
+    status = wfre_model_write(t->model, path, WFRE_DTYPE_F32, &extra, error);
+cleanup:
+    wfre_arena_free(&arena);
+    return status;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static wfre_status read_text(const wfre_safetensors *file, const char *path,
+                             const wfre_setting *row, const char *prefix, void *structure,
+                             wfre_error *error)
+{
+    char key[TEXT_SIZE];
+    (void)snprintf(key, sizeof key, "%s%s", prefix, row->name);
+    const char *text = wfre_safetensors_metadata(file, key);
+    if (!text)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: no checkpoint of a training run ('%s' is missing)", path, key);
+    wfre_status status = wfre_setting_parse(row, structure, text, error);
+    return status == WFRE_OK ? status : wfre_fail_within(error, WFRE_ERR_FORMAT, path);
+}
+
+static wfre_status read_moments(const wfre_safetensors *file, const char *path, wfre_trainer *t,
+                                wfre_error *error)
+{
+    for (uint32_t i = 0; i < t->model->tensor_count; i++) {
+        const wfre_tensor *tensor = &t->model->tensors[i];
+        for (int m = 0; m < 2; m++) {
+            char name[TEXT_SIZE];
+            (void)snprintf(name, sizeof name, "%s.%s", m == 0 ? "first" : "second", tensor->name);
+            wfre_status status = wfre_model_read_tensor(file, path, name, tensor->count,
+                                                        m == 0 ? t->first[i] : t->second[i], error);
+            if (status != WFRE_OK)
+                return status;
+        }
+    }
+    return WFRE_OK;
+}
+
+wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre_pool *pool,
+                                 const wfre_train_settings *length, wfre_trainer **result,
+                                 double *best, wfre_error *error)
+{
+    wfre_safetensors *file = NULL;
+    wfre_model *model = NULL;
+    wfre_trainer *t = NULL;
+    wfre_train_settings settings = {0};
+    run_state state = {0};
+    wfre_status status;
+    TRY(wfre_safetensors_open(path, &file, error));
+    for (size_t i = 0; i < STATE_COUNT; i++)
+        TRY(read_text(file, path, &STATE_TABLE[i], "", &state, error));
+    for (size_t i = 0; i < wfre_train_table_count; i++)
+        TRY(read_text(file, path, &wfre_train_table[i], "train.", &settings, error));
+    TRY(wfre_model_read(file, path, &model, error));
+    TRY(wfre_model_check_graph(model, graph, error));
+    settings.model = model->settings;
+    if (length->steps || length->seconds > 0) {
+        settings.steps = length->steps;
+        settings.seconds = length->seconds;
+    }
+    TRY(wfre_trainer_create_with(graph, &settings, pool, model, &t, error));
+    model = NULL; /* the trainer's now */
+    TRY(read_moments(file, path, t, error));
+    t->step = state.step;
+    t->seconds_before = state.seconds;
+    t->smooth_loss = state.loss;
+    t->started = wfre_clock();
+    *best = state.best;
+    *result = t;
+    t = NULL;
+cleanup:
+    wfre_trainer_free(t);
+    wfre_model_free(model);
+    wfre_safetensors_close(file);
+    return status;
+}

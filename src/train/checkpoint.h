@@ -1,0 +1,20 @@
+/* Checkpoints: a model file with the optimizer's state and all settings of the run, from which the
+ * run goes on as if it had never stopped. */
+#ifndef WFRE_SRC_TRAIN_CHECKPOINT_H
+#define WFRE_SRC_TRAIN_CHECKPOINT_H
+
+#include "train/trainer.h"
+
+/* Replaces the file atomically. `best` is the best validation result so far, -1 if there is none.
+ */
+WFRE_NODISCARD wfre_status wfre_checkpoint_write(const wfre_trainer *trainer, const char *path,
+                                                 double best, wfre_error *error);
+
+/* A trainer as it was when the checkpoint was written. The settings are the checkpoint's, but for
+ * the length of the run: steps or seconds above 0 in `length` replace those. */
+WFRE_NODISCARD wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph,
+                                                wfre_pool *pool, const wfre_train_settings *length,
+                                                wfre_trainer **trainer, double *best,
+                                                wfre_error *error);
+
+#endif

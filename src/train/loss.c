@@ -1,0 +1,530 @@
+/* The two losses on one query's logits, and the matrix way for a whole batch.
+ *
+ * The local closed form, with x = u + tau, y = v + tau, p = 1/(2 + eps) and b blocks:
+ *
+ *   D        = (sum x + sum y + eps d - (2 + eps) sum x^p y^p) / b
+ *   dD/dx_i  = (1 - x_i^(p-1) y_i^p) / b
+ *
+ * so all logits of a batch are one product of powers, and all gradients two more. In the derivative
+ * x is taken as at least SLOPE_FLOOR: x^(p-1) has a pole at 0 that would otherwise rule the update.
+ */
+#include "train/loss.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/pool.h"
+
+static const float SLOPE_FLOOR = 0.03f;
+static const float LEFT_OUT = -1e30f; /* the logit of a candidate that does not count */
+
+enum { BLOCK_ROWS = 16 };
+
+struct wfre_loss_engine {
+    wfre_train_settings settings;
+    wfre_pool *pool;
+    wfre_linalg *linalg;
+    const wfre_vector_table *vectors;
+    float *branch_power;  /* [branches, d] x^p */
+    float *table_power;   /* [candidates, d] y^p */
+    float *product;       /* [branches, d] and [candidates, d]: gradients of the powers */
+    float *logits;        /* [branches, candidates] */
+    float *table_offset;  /* [candidates] the candidate's own share of the logit */
+    float *branch_sum;    /* [branches] the gradient's row sums */
+    float *table_sum;     /* [candidates] its column sums */
+    double *losses;       /* [queries] */
+    uint32_t *hardest;    /* [queries, hard] */
+    uint32_t *hard_begin; /* [queries + 1] */
+    float *scratch;       /* [threads, candidates + answers] */
+    size_t capacity_branch, capacity_table, capacity_product, capacity_logits, capacity_offset;
+    size_t capacity_branch_sum, capacity_table_sum, capacity_losses, capacity_scratch;
+    size_t scratch_stride, capacity_hardest, capacity_hard_begin;
+};
+
+/* ---- one query ---------------------------------------------------------------------------- */
+
+/* -log sigmoid(x), without overflow. */
+static double softplus_negative(double x)
+{
+    return x > 0 ? log1p(exp(-x)) : log1p(exp(x)) - x;
+}
+
+static double sigmoid(double x)
+{
+    return x > 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
+}
+
+static double softmax_gradient(const wfre_query_loss *query, const wfre_vector_table *vectors,
+                               float *logits, const float *positive)
+{
+    size_t count = query->positive_count;
+    float top = vectors->maximum(query->count, logits);
+    for (size_t i = 0; i < count; i++)
+        top = positive[i] > top ? positive[i] : top;
+    double rest = vectors->exp_shifted(query->count, top, logits);
+    double loss = 0, factor = 0, weight = (double)query->weight / (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double own = exp((double)positive[i] - (double)top);
+        loss += log(own + rest) - ((double)positive[i] - (double)top);
+        factor += 1 / (own + rest);
+    }
+    vectors->scale(query->count, (float)(weight * factor), logits);
+    for (size_t i = 0; i < count; i++) {
+        double own = exp((double)positive[i] - (double)top);
+        logits[query->positives[i]] = (float)(-weight * rest / (own + rest));
+    }
+    return weight * loss;
+}
+
+static double sigmoid_gradient(const wfre_query_loss *query, float *logits, const float *positive)
+{
+    double loss = 0;
+    size_t negatives = query->count - query->answer_count;
+    double weight = 0.5 * (double)query->weight;
+    double share = negatives ? weight / (double)negatives : 0;
+    for (size_t c = 0; c < query->count; c++) {
+        double logit = (double)logits[c];
+        bool counts = logits[c] != LEFT_OUT;
+        loss += counts ? share * softplus_negative(-logit) : 0;
+        logits[c] = counts ? (float)(share * sigmoid(logit)) : 0;
+    }
+    share = weight / (double)query->positive_count;
+    for (size_t i = 0; i < query->positive_count; i++) {
+        loss += share * softplus_negative((double)positive[i]);
+        logits[query->positives[i]] = (float)(-share * sigmoid(-(double)positive[i]));
+    }
+    return loss;
+}
+
+double wfre_query_loss_gradient(const wfre_query_loss *query, const wfre_vector_table *vectors,
+                                float *logits, float *saved)
+{
+    for (size_t i = 0; i < query->positive_count; i++)
+        saved[i] = logits[query->positives[i]];
+    for (size_t i = 0; i < query->answer_count; i++)
+        logits[query->answers[i]] = LEFT_OUT;
+    return query->kind == WFRE_LOSS_SOFTMAX ? softmax_gradient(query, vectors, logits, saved)
+                                            : sigmoid_gradient(query, logits, saved);
+}
+
+/* ---- the matrix way ----------------------------------------------------------------------- */
+
+typedef struct matrix_task {
+    wfre_loss_engine *engine;
+    const wfre_loss_batch *batch;
+    float power; /* p */
+    float scale; /* rho / b */
+} matrix_task;
+
+static size_t blocks_of(size_t rows)
+{
+    return (rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+}
+
+/* y = (x + tau)^p for one row; the row's sum of x + tau. */
+static double power_row(const matrix_task *task, const float *x, float *y)
+{
+    size_t d = task->batch->dim;
+    float floor = (float)task->engine->settings.model.score.floor;
+    for (size_t i = 0; i < d; i++)
+        y[i] = x[i] + floor;
+    double sum = task->engine->vectors->sum(d, y);
+    task->engine->vectors->power(d, task->power, y, y);
+    return sum;
+}
+
+static void prepare_candidates(void *context, size_t chunk, unsigned worker)
+{
+    (void)worker;
+    const matrix_task *task = context;
+    const wfre_loss_batch *batch = task->batch;
+    size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
+    for (size_t c = first; c < last && c < batch->candidates; c++) {
+        double sum = power_row(task, batch->table + c * batch->dim,
+                               task->engine->table_power + c * batch->dim);
+        task->engine->table_offset[c] = (float)(-(double)task->scale * sum);
+    }
+}
+
+/* branch_sum holds, until the gradients take its place, what a branch adds to all its logits. */
+static void prepare_branches(void *context, size_t chunk, unsigned worker)
+{
+    (void)worker;
+    const matrix_task *task = context;
+    const wfre_loss_batch *batch = task->batch;
+    const wfre_model_settings *model = &task->engine->settings.model;
+    size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
+    for (size_t r = first; r < last && r < batch->branch_count; r++) {
+        double sum = power_row(task, batch->branches + r * batch->dim,
+                               task->engine->branch_power + r * batch->dim);
+        double whole = sum + model->score.epsilon * (double)batch->dim;
+        task->engine->branch_sum[r] = (float)(model->gamma - (double)task->scale * whole);
+    }
+}
+
+/* The best logit over a query's branches, candidate by candidate. */
+static void best_branch(const wfre_loss_batch *batch, const float *logits, size_t branches,
+                        float *best)
+{
+    memcpy(best, logits, batch->candidates * sizeof *best);
+    for (size_t r = 1; r < branches; r++)
+        for (size_t c = 0; c < batch->candidates; c++) {
+            float logit = logits[r * batch->candidates + c];
+            best[c] = logit > best[c] ? logit : best[c];
+        }
+}
+
+/* Gives each candidate's gradient to the first branch that had its best logit. */
+static void share_branches(const wfre_loss_batch *batch, float *logits, size_t branches,
+                           const float *best, const float *gradient)
+{
+    for (size_t c = 0; c < batch->candidates; c++) {
+        bool given = false;
+        for (size_t r = 0; r < branches; r++) {
+            float *logit = &logits[r * batch->candidates + c];
+            bool takes = !given && *logit == best[c];
+            *logit = takes ? gradient[c] : 0;
+            given = given || takes;
+        }
+    }
+}
+
+/* Adds the shares of branch and candidate to the logits of a query's branches. */
+static void complete_logits(wfre_loss_engine *engine, const wfre_loss_batch *batch, size_t first,
+                            size_t branches)
+{
+    for (size_t r = first; r < first + branches; r++) {
+        float *row = engine->logits + r * batch->candidates;
+        float own = engine->branch_sum[r];
+        for (size_t c = 0; c < batch->candidates; c++)
+            row[c] += own + engine->table_offset[c];
+    }
+}
+
+static void query_gradient(void *context, size_t q, unsigned worker)
+{
+    const matrix_task *task = context;
+    const wfre_loss_batch *batch = task->batch;
+    wfre_loss_engine *engine = task->engine;
+    size_t first = batch->branch_begin[q], branches = batch->branch_begin[q + 1] - first;
+    float *logits = engine->logits + first * batch->candidates;
+    float *scratch = engine->scratch + worker * engine->scratch_stride;
+    complete_logits(engine, batch, first, branches);
+    const uint32_t *positives = batch->positives + batch->positive_begin[q];
+    const uint32_t *answers = batch->answers + batch->answer_begin[q];
+    wfre_query_loss query = {
+        .kind = engine->settings.loss,
+        .count = batch->candidates,
+        .positives = positives,
+        .positive_count = batch->positive_begin[q + 1] - batch->positive_begin[q],
+        .answers = answers,
+        .answer_count = batch->answer_begin[q + 1] - batch->answer_begin[q],
+        .weight = batch->weights[q],
+    };
+    float *saved = scratch + 2 * batch->candidates;
+    if (branches == 1) {
+        engine->losses[q] = wfre_query_loss_gradient(&query, engine->vectors, logits, saved);
+    } else {
+        float *best = scratch, *gradient = scratch + batch->candidates;
+        best_branch(batch, logits, branches, best);
+        memcpy(gradient, best, batch->candidates * sizeof *gradient);
+        engine->losses[q] = wfre_query_loss_gradient(&query, engine->vectors, gradient, saved);
+        share_branches(batch, logits, branches, best, gradient);
+    }
+    for (size_t r = 0; r < branches; r++)
+        engine->branch_sum[first + r] =
+            (float)engine->vectors->sum(batch->candidates, logits + r * batch->candidates);
+}
+
+/* Column sums of the gradient; a block of columns at a time, rows in order. */
+static void column_sums(void *context, size_t chunk, unsigned worker)
+{
+    (void)worker;
+    enum { COLUMNS = 1024 };
+    const matrix_task *task = context;
+    const wfre_loss_batch *batch = task->batch;
+    size_t first = chunk * COLUMNS, left = batch->candidates - first;
+    size_t count = left < COLUMNS ? left : COLUMNS;
+    float *sums = task->engine->table_sum + first;
+    memset(sums, 0, count * sizeof *sums);
+    for (size_t r = 0; r < batch->branch_count; r++)
+        task->engine->vectors->axpy(count, 1, task->engine->logits + r * batch->candidates + first,
+                                    sums);
+}
+
+/* out = -(rho / b) (sum - x^(p-1) product), x + tau being kept away from 0; and x^(p-1) is
+ * power / x. */
+static void finish_row(const matrix_task *task, const float *x, float sum, const float *product,
+                       float *out)
+{
+    size_t d = task->batch->dim;
+    float floor = (float)task->engine->settings.model.score.floor;
+    for (size_t i = 0; i < d; i++) {
+        float value = x[i] + floor;
+        out[i] = value > SLOPE_FLOOR ? value : SLOPE_FLOOR;
+    }
+    task->engine->vectors->power(d, task->power - 1, out, out);
+    for (size_t i = 0; i < d; i++)
+        out[i] = -task->scale * (sum - out[i] * product[i]);
+}
+
+static void finish_branches(void *context, size_t chunk, unsigned worker)
+{
+    (void)worker;
+    const matrix_task *task = context;
+    const wfre_loss_batch *batch = task->batch;
+    size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
+    for (size_t r = first; r < last && r < batch->branch_count; r++)
+        finish_row(task, batch->branches + r * batch->dim, task->engine->branch_sum[r],
+                   task->engine->product + r * batch->dim, batch->branch_gradient + r * batch->dim);
+}
+
+static void finish_candidates(void *context, size_t chunk, unsigned worker)
+{
+    (void)worker;
+    const matrix_task *task = context;
+    const wfre_loss_batch *batch = task->batch;
+    const float *product = task->engine->product + batch->branch_count * batch->dim;
+    size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
+    for (size_t c = first; c < last && c < batch->candidates; c++)
+        finish_row(task, batch->table + c * batch->dim, task->engine->table_sum[c],
+                   product + c * batch->dim, batch->table_gradient + c * batch->dim);
+}
+
+static bool make_room(float **tensor, size_t *capacity, size_t count)
+{
+    if (count <= *capacity)
+        return true;
+    wfre_free(*tensor);
+    *tensor = wfre_alloc_tensor(count, sizeof **tensor);
+    *capacity = *tensor ? count : 0;
+    return *tensor != NULL;
+}
+
+static wfre_status reserve(wfre_loss_engine *e, const wfre_loss_batch *batch, wfre_error *error)
+{
+    size_t d = batch->dim, most = 0;
+    for (size_t q = 0; q < batch->queries; q++) {
+        size_t count = batch->positive_begin[q + 1] - batch->positive_begin[q];
+        most = count > most ? count : most;
+    }
+    e->scratch_stride = 2 * batch->candidates + most;
+    size_t scratch = e->scratch_stride * wfre_pool_threads(e->pool);
+    if (make_room(&e->branch_power, &e->capacity_branch, batch->branch_count * d) &&
+        make_room(&e->table_power, &e->capacity_table, batch->candidates * d) &&
+        make_room(&e->product, &e->capacity_product,
+                  (batch->branch_count + batch->candidates) * d) &&
+        make_room(&e->logits, &e->capacity_logits, batch->branch_count * batch->candidates) &&
+        make_room(&e->table_offset, &e->capacity_offset, batch->candidates) &&
+        make_room(&e->branch_sum, &e->capacity_branch_sum, batch->branch_count) &&
+        make_room(&e->table_sum, &e->capacity_table_sum, batch->candidates) &&
+        make_room(&e->scratch, &e->capacity_scratch, scratch) &&
+        wfre_reserve((void **)&e->losses, &e->capacity_losses, batch->queries, sizeof *e->losses))
+        return WFRE_OK;
+    return wfre_fail_memory(error, "scoring a batch; lower --batch or --negatives");
+}
+
+/* The three products: logits, and the gradients of both sides' powers. */
+static wfre_status score_product(const matrix_task *task, wfre_error *error)
+{
+    const wfre_loss_batch *batch = task->batch;
+    wfre_loss_engine *engine = task->engine;
+    double eps = engine->settings.model.score.epsilon;
+    wfre_gemm_job job = {
+        .transpose_b = true,
+        .m = batch->branch_count,
+        .n = batch->candidates,
+        .k = batch->dim,
+        .alpha = (float)((2 + eps) * (double)task->scale),
+        .a = engine->branch_power,
+        .lda = batch->dim,
+        .b = engine->table_power,
+        .ldb = batch->dim,
+        .c = engine->logits,
+        .ldc = batch->candidates,
+    };
+    return wfre_gemm(engine->linalg, engine->settings.precision, &job, 1, error);
+}
+
+static wfre_status gradient_products(const matrix_task *task, wfre_error *error)
+{
+    const wfre_loss_batch *batch = task->batch;
+    wfre_loss_engine *engine = task->engine;
+    wfre_gemm_job jobs[2] = {
+        {
+            .m = batch->branch_count,
+            .n = batch->dim,
+            .k = batch->candidates,
+            .alpha = 1,
+            .a = engine->logits,
+            .lda = batch->candidates,
+            .b = engine->table_power,
+            .ldb = batch->dim,
+            .c = engine->product,
+            .ldc = batch->dim,
+        },
+        {
+            .transpose_a = true,
+            .m = batch->candidates,
+            .n = batch->dim,
+            .k = batch->branch_count,
+            .alpha = 1,
+            .a = engine->logits,
+            .lda = batch->candidates,
+            .b = engine->branch_power,
+            .ldb = batch->dim,
+            .c = engine->product + batch->branch_count * batch->dim,
+            .ldc = batch->dim,
+        },
+    };
+    return wfre_gemm(engine->linalg, engine->settings.precision, jobs, 2, error);
+}
+
+/* Powers of both sides and all logits but for their constant shares. */
+static wfre_status compute_logits(matrix_task *task, wfre_error *error)
+{
+    wfre_loss_engine *engine = task->engine;
+    const wfre_loss_batch *batch = task->batch;
+    const wfre_model_settings *model = &engine->settings.model;
+    task->power = (float)(1 / (2 + model->score.epsilon));
+    task->scale = (float)(model->rho * model->score.block / (double)batch->dim);
+    wfre_status status = reserve(engine, batch, error);
+    if (status != WFRE_OK)
+        return status;
+    wfre_pool_run(engine->pool, blocks_of(batch->candidates), prepare_candidates, task);
+    wfre_pool_run(engine->pool, blocks_of(batch->branch_count), prepare_branches, task);
+    return score_product(task, error);
+}
+
+wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *batch, double *loss,
+                             wfre_error *error)
+{
+    wfre_status status;
+    matrix_task task = {.engine = engine, .batch = batch};
+    TRY(compute_logits(&task, error));
+    wfre_pool_run(engine->pool, batch->queries, query_gradient, &task);
+    wfre_pool_run(engine->pool, (batch->candidates + 1023) / 1024, column_sums, &task);
+    TRY(gradient_products(&task, error));
+    wfre_pool_run(engine->pool, blocks_of(batch->branch_count), finish_branches, &task);
+    wfre_pool_run(engine->pool, blocks_of(batch->candidates), finish_candidates, &task);
+    *loss = 0;
+    for (size_t q = 0; q < batch->queries; q++)
+        *loss += engine->losses[q];
+cleanup:
+    return status;
+}
+
+/* ---- the hardest candidates --------------------------------------------------------------- */
+
+/* Keeps the `most` highest logits in a heap whose root is the lowest kept; ties go to the lower
+ * candidate. Returns how many there are. */
+static size_t highest(const float *logits, size_t count, size_t most, uint32_t *kept)
+{
+    size_t held = 0;
+    for (uint32_t c = 0; c < count; c++) {
+        if (logits[c] <= LEFT_OUT)
+            continue;
+        size_t hole;
+        if (held < most) { /* sift up */
+            hole = held++;
+            while (hole > 0 && logits[kept[(hole - 1) / 2]] >= logits[c]) {
+                kept[hole] = kept[(hole - 1) / 2];
+                hole = (hole - 1) / 2;
+            }
+        } else if (logits[c] > logits[kept[0]]) { /* sift down */
+            hole = 0;
+            for (;;) {
+                size_t child = 2 * hole + 1;
+                if (child >= held)
+                    break;
+                if (child + 1 < held && logits[kept[child + 1]] < logits[kept[child]])
+                    child++;
+                if (logits[kept[child]] >= logits[c])
+                    break;
+                kept[hole] = kept[child];
+                hole = child;
+            }
+        } else {
+            continue;
+        }
+        kept[hole] = c;
+    }
+    return held;
+}
+
+static void find_hardest(void *context, size_t q, unsigned worker)
+{
+    const matrix_task *task = context;
+    const wfre_loss_batch *batch = task->batch;
+    wfre_loss_engine *engine = task->engine;
+    size_t first = batch->branch_begin[q], branches = batch->branch_begin[q + 1] - first;
+    float *best = engine->scratch + worker * engine->scratch_stride;
+    complete_logits(engine, batch, first, branches);
+    best_branch(batch, engine->logits + first * batch->candidates, branches, best);
+    for (uint32_t i = batch->answer_begin[q]; i < batch->answer_begin[q + 1]; i++)
+        best[batch->answers[i]] = LEFT_OUT;
+    size_t most = engine->settings.hard;
+    engine->hard_begin[q + 1] =
+        (uint32_t)highest(best, batch->candidates, most, engine->hardest + q * most);
+}
+
+wfre_status wfre_loss_hardest(wfre_loss_engine *engine, const wfre_loss_batch *batch,
+                              const uint32_t **begin, const uint32_t **hardest, wfre_error *error)
+{
+    wfre_status status;
+    matrix_task task = {.engine = engine, .batch = batch};
+    if (!wfre_reserve((void **)&engine->hardest, &engine->capacity_hardest,
+                      batch->queries * engine->settings.hard, sizeof *engine->hardest) ||
+        !wfre_reserve((void **)&engine->hard_begin, &engine->capacity_hard_begin,
+                      batch->queries + 1, sizeof *engine->hard_begin)) {
+        status = wfre_fail_memory(error, "choosing hard candidates");
+        goto cleanup;
+    }
+    TRY(compute_logits(&task, error));
+    wfre_pool_run(engine->pool, batch->queries, find_hardest, &task);
+    engine->hard_begin[0] = 0; /* then close the gaps */
+    for (size_t q = 0; q < batch->queries; q++) {
+        uint32_t count = engine->hard_begin[q + 1];
+        memmove(engine->hardest + engine->hard_begin[q],
+                engine->hardest + q * engine->settings.hard, count * sizeof *engine->hardest);
+        engine->hard_begin[q + 1] = engine->hard_begin[q] + count;
+    }
+    *begin = engine->hard_begin;
+    *hardest = engine->hardest;
+cleanup:
+    return status;
+}
+
+wfre_status wfre_loss_create(const wfre_train_settings *settings, wfre_pool *pool,
+                             wfre_linalg *linalg, wfre_loss_engine **result, wfre_error *error)
+{
+    wfre_loss_engine *engine = wfre_alloc_zero(1, sizeof *engine);
+    if (!engine)
+        return wfre_fail_memory(error, "preparing to train");
+    engine->settings = *settings;
+    engine->pool = pool;
+    engine->linalg = linalg;
+    engine->vectors = wfre_linalg_vectors(linalg);
+    *result = engine;
+    return WFRE_OK;
+}
+
+void wfre_loss_free(wfre_loss_engine *engine)
+{
+    if (!engine)
+        return;
+    wfre_free(engine->branch_power);
+    wfre_free(engine->table_power);
+    wfre_free(engine->product);
+    wfre_free(engine->logits);
+    wfre_free(engine->table_offset);
+    wfre_free(engine->branch_sum);
+    wfre_free(engine->table_sum);
+    wfre_free(engine->losses);
+    wfre_free(engine->scratch);
+    wfre_free(engine->hardest);
+    wfre_free(engine->hard_begin);
+    wfre_free(engine);
+}

@@ -1,0 +1,81 @@
+/* From embedded queries and candidates to a loss and its gradients.
+ *
+ * Two ways to the same losses: the matrix way scores every query against every candidate by the
+ * local closed form, one matrix product for the batch; the pair way scores chosen pairs by the
+ * model's own score. */
+#ifndef WFRE_SRC_TRAIN_LOSS_H
+#define WFRE_SRC_TRAIN_LOSS_H
+
+#include "linalg/linalg.h"
+#include "wfre/train.h"
+
+/* One batch as the loss sees it. A query has one or more branches (rows of `branches`); its logit
+ * for a candidate is the best over its branches. */
+typedef struct wfre_loss_batch {
+    size_t queries, branch_count, candidates, dim;
+    const uint32_t *branch_begin;   /* [queries + 1] */
+    const float *branches;          /* [branch_count, dim] */
+    const float *table;             /* [candidates, dim] */
+    const uint32_t *positive_begin; /* [queries + 1] */
+    const uint32_t *positives;      /* candidate indexes */
+    const uint32_t *answer_begin;   /* [queries + 1]: all answers among the candidates */
+    const uint32_t *answers;        /* candidate indexes; never counted as negatives */
+    const uint32_t *negative_begin; /* [queries + 1] */
+    const uint32_t *negatives;      /* candidate indexes: each query's own, for the pair way */
+    const float *weights;           /* [queries], sum 1 */
+
+    float *branch_gradient; /* [branch_count, dim], overwritten */
+    float *table_gradient;  /* [candidates, dim], overwritten */
+} wfre_loss_batch;
+
+typedef struct wfre_loss_engine wfre_loss_engine;
+
+WFRE_NODISCARD wfre_status wfre_loss_create(const wfre_train_settings *settings, wfre_pool *pool,
+                                            wfre_linalg *linalg, wfre_loss_engine **engine,
+                                            wfre_error *error);
+void wfre_loss_free(wfre_loss_engine *engine);
+
+/* The batch's loss by the local closed form. */
+WFRE_NODISCARD wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *batch,
+                                            double *loss, wfre_error *error);
+
+/* For each query the `hard` candidates, answers left out, that the local closed form ranks highest:
+ * query q has hardest[begin[q] .. begin[q + 1]). Both live until the next call. */
+WFRE_NODISCARD wfre_status wfre_loss_hardest(wfre_loss_engine *engine, const wfre_loss_batch *batch,
+                                             const uint32_t **begin, const uint32_t **hardest,
+                                             wfre_error *error);
+
+/* ---- the pair way -------------------------------------------------------------------------------
+ */
+
+typedef struct wfre_pair_engine wfre_pair_engine;
+
+WFRE_NODISCARD wfre_status wfre_pair_engine_create(const wfre_train_settings *settings,
+                                                   wfre_pool *pool, wfre_linalg *linalg,
+                                                   wfre_pair_engine **engine, wfre_error *error);
+void wfre_pair_engine_free(wfre_pair_engine *engine);
+
+/* The batch's loss by the model's own score: each query with its positives and its own negatives.
+ */
+WFRE_NODISCARD wfre_status wfre_loss_pairs(wfre_pair_engine *engine, const wfre_loss_batch *batch,
+                                           double *loss, wfre_error *error);
+
+/* ---- one query ----------------------------------------------------------------------------------
+ */
+
+/* Turns one query's logits, in place, into the gradient of the loss with respect to them, scaled by
+ * its weight, and returns its weighted loss. `logits` has `count` candidates; `answers` are left
+ * out; `saved` has room for the positives. */
+typedef struct wfre_query_loss {
+    wfre_loss kind;
+    size_t count;
+    const uint32_t *positives;
+    size_t positive_count;
+    const uint32_t *answers;
+    size_t answer_count;
+    float weight;
+} wfre_query_loss;
+double wfre_query_loss_gradient(const wfre_query_loss *query, const wfre_vector_table *vectors,
+                                float *logits, float *saved);
+
+#endif

@@ -1,0 +1,208 @@
+/* The recipes: every training setting by name, and the named presets. */
+#include "train/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/file.h"
+
+static const char *const LOSSES[] = {"sigmoid", "softmax", NULL};
+static const char *const CANDIDATES[] = {"own", "shared", "all", NULL};
+static const char *const GUIDES[] = {"score", "local", "staged", NULL};
+static const char *const SCHEDULES[] = {"steps", "cosine", NULL};
+static const char *const PRECISIONS[] = {"fp32", "bf16", NULL};
+
+#define FIELD(member) offsetof(wfre_train_settings, member)
+#define SHARE(index, type)                                                                         \
+    {                                                                                              \
+        "mix-" type, WFRE_SETTING_REAL, FIELD(mix) + (index) * sizeof(double), 0, 1e6, NULL,       \
+            "share of " type " queries in training"                                                \
+    }
+
+const wfre_setting wfre_train_table[] = {
+    {"loss", WFRE_SETTING_NAME, FIELD(loss), 0, 0, LOSSES, "sigmoid (the paper's) or softmax"},
+    {"candidates", WFRE_SETTING_NAME, FIELD(candidates), 0, 0, CANDIDATES,
+     "entities to compare with: own, shared or all"},
+    {"guide", WFRE_SETTING_NAME, FIELD(guide), 0, 0, GUIDES,
+     "distance in the loss: score, local, or staged (local, then score)"},
+    {"batch", WFRE_SETTING_U32, FIELD(batch), 1, 1 << 20, NULL, "queries a step"},
+    {"negatives", WFRE_SETTING_U32, FIELD(negatives), 0, 1 << 24, NULL,
+     "candidates drawn for each query, or shared by the batch"},
+    {"positives", WFRE_SETTING_U32, FIELD(positives), 1, 1024, NULL, "answers drawn a query"},
+    {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
+     "hard candidates a query in the second stage"},
+    {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,
+     "share of the run after which the second stage begins"},
+    SHARE(0, "1p"),
+    SHARE(1, "2p"),
+    SHARE(2, "3p"),
+    SHARE(3, "2i"),
+    SHARE(4, "3i"),
+    SHARE(5, "2in"),
+    SHARE(6, "3in"),
+    SHARE(7, "inp"),
+    SHARE(8, "pin"),
+    SHARE(9, "pni"),
+    {"schedule", WFRE_SETTING_NAME, FIELD(schedule), 0, 0, SCHEDULES,
+     "learning rate over the run: steps (the paper's) or cosine"},
+    {"warmup", WFRE_SETTING_REAL, FIELD(warmup), 0, 0.9, NULL, "share of the run to warm up"},
+    {"rate-entities", WFRE_SETTING_REAL, FIELD(rate_entities), 0, 10, NULL,
+     "learning rate of the entities"},
+    {"rate-layers", WFRE_SETTING_REAL, FIELD(rate_layers), 0, 10, NULL,
+     "learning rate of the projections"},
+    {"decay", WFRE_SETTING_REAL, FIELD(decay), 0, 10, NULL, "weight decay"},
+    {"clip", WFRE_SETTING_REAL, FIELD(clip), 0, 1e9, NULL,
+     "largest gradient norm of the projections; 0: no limit"},
+    {"bounded", WFRE_SETTING_BOOL, FIELD(bounded), 0, 0, NULL,
+     "put entities back into [0, 1] after each update: yes or no"},
+    {"drop-input", WFRE_SETTING_REAL, FIELD(drop_input), 0, 0.99, NULL,
+     "dropout on the input of a projection"},
+    {"drop-basis", WFRE_SETTING_REAL, FIELD(drop_basis), 0, 0.99, NULL,
+     "dropout on the outputs of the bases"},
+    {"drop-negation", WFRE_SETTING_REAL, FIELD(drop_negation), 0, 0.99, NULL,
+     "elements set to 1/2 before a complement"},
+    {"precision", WFRE_SETTING_NAME, FIELD(precision), 0, 0, PRECISIONS,
+     "of matrix products: fp32 or bf16"},
+    {"steps", WFRE_SETTING_U64, FIELD(steps), 0, 1e15, NULL,
+     "length of the run in steps; 0: limited by time"},
+    {"seconds", WFRE_SETTING_REAL, FIELD(seconds), 0, 1e9, NULL,
+     "length of the run in seconds, resumptions included"},
+    {"seed", WFRE_SETTING_U64, FIELD(seed), 0, 9e15, NULL, "of all random choices"},
+};
+const size_t wfre_train_table_count = sizeof wfre_train_table / sizeof wfre_train_table[0];
+
+wfre_status wfre_train_set(wfre_train_settings *settings, const char *name, const char *text,
+                           wfre_error *error)
+{
+    const wfre_setting *setting = wfre_setting_find(wfre_train_table, wfre_train_table_count, name);
+    return setting ? wfre_setting_parse(setting, settings, text, error)
+                   : wfre_model_set(&settings->model, name, text, error);
+}
+
+size_t wfre_train_setting_count(void)
+{
+    return wfre_train_table_count + wfre_model_table_count;
+}
+
+wfre_setting_text wfre_train_setting(const wfre_train_settings *settings, size_t index)
+{
+    bool model = index < wfre_model_table_count;
+    const wfre_setting *row =
+        model ? &wfre_model_table[index] : &wfre_train_table[index - wfre_model_table_count];
+    wfre_setting_text text = {.name = row->name, .help = row->help};
+    wfre_setting_print(row, model ? (const void *)&settings->model : (const void *)settings,
+                       text.value, sizeof text.value);
+    return text;
+}
+
+/* ---- presets ------------------------------------------------------------------------------ */
+
+/* The paper's three batches a step (paths, others, paths) as shares of one stream of batches. */
+static void mix_paper(wfre_train_settings *s)
+{
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        s->mix[t] = t < 3 ? 2.0 / 9 : 1.0 / 21;
+}
+
+typedef struct paper_row {
+    const char *name;
+    uint32_t dim, bases, iterations;
+    double rho, rate;
+    uint64_t steps;
+} paper_row;
+
+/* The table "Best hyperparameters on every dataset"; a step there is three batches. */
+static const paper_row PAPER[] = {
+    {"paper-wn18rr", 800, 70, 15, 120, 1e-3, 3 * 120000},
+    {"paper-fb15k-237", 1600, 120, 10, 120, 5e-4, 3 * 240000},
+    {"paper-nell", 1600, 70, 10, 180, 5e-4, 3 * 240000},
+    {"paper-fb15k", 1600, 90, 10, 150, 5e-4, 3 * 360000},
+};
+
+static void fill_paper(const paper_row *row, wfre_train_settings *s)
+{
+    s->model.dim = row->dim;
+    s->model.bases = row->bases;
+    s->model.rho = row->rho;
+    s->model.score.iterations = row->iterations;
+    s->loss = WFRE_LOSS_SIGMOID;
+    s->candidates = WFRE_CANDIDATES_OWN;
+    s->guide = WFRE_GUIDE_SCORE;
+    s->batch = 512;
+    s->negatives = 32;
+    s->positives = 1;
+    s->schedule = WFRE_SCHEDULE_STEPS;
+    s->rate_entities = row->rate;
+    s->rate_layers = row->rate;
+    s->decay = 0.01;
+    s->drop_input = 0.05;
+    s->drop_basis = 0.05;
+    s->drop_negation = 0.1;
+    s->steps = row->steps;
+    mix_paper(s);
+}
+
+typedef struct own_row {
+    const char *name;
+    uint32_t most_entities; /* chosen for graphs up to this size */
+    uint32_t dim, bases, batch, negatives;
+    double seconds;
+} own_row;
+
+static const own_row OWN[] = {
+    {"small", 2000, 200, 12, 256, 1024, 60},
+    {"base", 30000, 320, 24, 512, 2048, 600},
+    {"large", UINT32_MAX, 400, 24, 512, 4096, 3600},
+};
+
+static void fill_own(const own_row *row, wfre_train_settings *s)
+{
+    s->model.dim = row->dim;
+    s->model.bases = row->bases;
+    s->model.rho = 14;
+    s->model.score.radius = 3;
+    s->model.score.power = WFRE_POWER_EXACT;
+    s->model.score.iterations = 10;
+    s->loss = WFRE_LOSS_SOFTMAX;
+    s->candidates = WFRE_CANDIDATES_SHARED;
+    s->guide = WFRE_GUIDE_LOCAL;
+    s->batch = row->batch;
+    s->negatives = row->negatives;
+    s->positives = 1;
+    s->schedule = WFRE_SCHEDULE_COSINE;
+    s->warmup = 0.02;
+    s->rate_entities = 2e-2;
+    s->rate_layers = 2e-3;
+    s->bounded = true;
+    s->drop_input = 0.1;
+    s->drop_negation = 0.1;
+    s->seconds = row->seconds;
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        s->mix[t] = 1;
+}
+
+wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
+                              wfre_train_settings *settings, wfre_error *error)
+{
+    memset(settings, 0, sizeof *settings);
+    wfre_model_settings_default(&settings->model);
+    settings->hard = 64;
+    settings->stage = 0.7;
+    settings->seed = 1;
+    settings->precision = WFRE_FP32;
+    for (size_t i = 0; name && i < sizeof PAPER / sizeof PAPER[0]; i++)
+        if (strcmp(PAPER[i].name, name) == 0) {
+            fill_paper(&PAPER[i], settings);
+            return WFRE_OK;
+        }
+    for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
+        if (name ? strcmp(OWN[i].name, name) == 0
+                 : wfre_graph_entities(graph) <= OWN[i].most_entities) {
+            fill_own(&OWN[i], settings);
+            return WFRE_OK;
+        }
+    return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+                     "unknown preset '%s': use small, base, large, paper-wn18rr, paper-fb15k-237, "
+                     "paper-nell or paper-fb15k",
+                     name);
+}

@@ -1,0 +1,11 @@
+/* The fields of wfre_train_settings by name; those of the model are in model/file.h. */
+#ifndef WFRE_SRC_TRAIN_SETTINGS_H
+#define WFRE_SRC_TRAIN_SETTINGS_H
+
+#include "base/settings.h"
+#include "wfre/train.h"
+
+extern const wfre_setting wfre_train_table[];
+extern const size_t wfre_train_table_count;
+
+#endif

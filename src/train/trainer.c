@@ -1,0 +1,402 @@
+/* One training step after another: draw, embed, score, carry gradients back, update.
+ *
+ * Entities that a batch touches are copied (clamped) into a table of slots; the loss and the
+ * embedding leave their gradients there, and the optimizer reads them from there. All sums have a
+ * fixed order. */
+#include "train/trainer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/pool.h"
+#include "model/run.h"
+
+enum { BLOCK_ROWS = 16 };
+
+static const float BETA1 = 0.9f, BETA2 = 0.999f, ADAM_EPSILON = 1e-8f;
+
+/* ---- embedding the batch ------------------------------------------------------------------ */
+
+/* Copies the batch's entities into the table, clamped. */
+static void fill_table(void *context, size_t chunk, unsigned worker)
+{
+    (void)worker;
+    wfre_trainer *t = context;
+    size_t d = t->model->settings.dim, first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
+    for (size_t s = first; s < last && s < t->batch->slot_count; s++)
+        t->vectors->clamp01(d, t->model->entities + (size_t)t->batch->slots[s] * d,
+                            t->table + s * d);
+}
+
+static bool make_room(float **tensor, size_t *capacity, size_t count)
+{
+    if (count <= *capacity)
+        return true;
+    wfre_free(*tensor);
+    *tensor = wfre_alloc_tensor(count, sizeof **tensor);
+    *capacity = *tensor ? count : 0;
+    return *tensor != NULL;
+}
+
+static wfre_status reserve(wfre_trainer *t, wfre_error *error)
+{
+    size_t d = t->model->settings.dim;
+    if (make_room(&t->table, &t->table_capacity, t->batch->slot_count * d) &&
+        make_room(&t->table_gradient, &t->table_gradient_capacity, t->batch->slot_count * d) &&
+        make_room(&t->branches, &t->branch_capacity, t->program.root_count * d) &&
+        make_room(&t->branch_gradient, &t->branch_gradient_capacity, t->program.root_count * d))
+        return WFRE_OK;
+    return wfre_fail_memory(error, "training; lower --batch, --negatives or --dim");
+}
+
+static wfre_status embed(wfre_trainer *t, wfre_error *error)
+{
+    wfre_status status;
+    size_t d = t->model->settings.dim;
+    wfre_noise noise = {
+        .drop_input = (float)t->settings.drop_input,
+        .drop_basis = (float)t->settings.drop_basis,
+        .drop_negation = (float)t->settings.drop_negation,
+        .seed = t->settings.seed,
+        .step = t->step,
+    };
+    TRY(wfre_program_compile(&t->program, t->batch->trees, t->batch->queries,
+                             t->model->settings.unions, error));
+    TRY(reserve(t, error));
+    TRY(wfre_run_forward(t->run, &t->program, &noise, error));
+    for (uint32_t r = 0; r < t->program.root_count; r++)
+        memcpy(t->branches + r * d, wfre_run_row(t->run, t->program.roots[r]), d * sizeof(float));
+    wfre_pool_run(t->pool, (t->batch->slot_count + BLOCK_ROWS - 1) / BLOCK_ROWS, fill_table, t);
+cleanup:
+    return status;
+}
+
+/* ---- loss --------------------------------------------------------------------------------- */
+
+static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
+{
+    size_t d = t->model->settings.dim;
+    wfre_loss_batch view = {
+        .queries = t->batch->queries,
+        .branch_count = t->program.root_count,
+        .candidates = t->batch->candidate_count,
+        .dim = d,
+        .branch_begin = t->program.root_begin,
+        .branches = t->branches,
+        .table = t->table,
+        .positive_begin = t->batch->positive_begin,
+        .positives = t->batch->positives,
+        .answer_begin = t->batch->answer_begin,
+        .answers = t->batch->answers,
+        .negative_begin = t->batch->negative_begin,
+        .negatives = t->batch->negatives,
+        .weights = t->batch->weights,
+        .branch_gradient = t->branch_gradient,
+        .table_gradient = t->table_gradient,
+    };
+    wfre_status status = WFRE_OK;
+    bool by_score = t->settings.guide == WFRE_GUIDE_SCORE;
+    if (t->settings.guide == WFRE_GUIDE_STAGED && wfre_trainer_progress(t) >= t->settings.stage) {
+        TRY(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
+        by_score = true;
+    }
+    TRY(by_score ? wfre_loss_pairs(t->pairs, &view, loss, error)
+                 : wfre_loss_matrix(t->loss, &view, loss, error));
+    size_t anchors = t->batch->slot_count - t->batch->candidate_count;
+    memset(t->table_gradient + t->batch->candidate_count * d, 0, anchors * d * sizeof(float));
+cleanup:
+    return status;
+}
+
+/* Carries the gradients through the operators, and the entities' part into the table. */
+static wfre_status carry_back(wfre_trainer *t, wfre_error *error)
+{
+    size_t d = t->model->settings.dim;
+    for (uint32_t r = 0; r < t->program.root_count; r++)
+        t->vectors->axpy(d, 1, t->branch_gradient + r * d,
+                         wfre_run_gradient(t->run, t->program.roots[r]));
+    wfre_status status = wfre_run_backward(t->run, t->gradients, error);
+    if (status != WFRE_OK)
+        return status;
+    for (uint32_t row = 0; row < t->program.leaf_count; row++) {
+        uint32_t slot = wfre_batcher_slot(t->batcher, t->program.id[row]);
+        t->vectors->axpy(d, 1, wfre_run_gradient(t->run, row), t->table_gradient + slot * d);
+    }
+    return WFRE_OK;
+}
+
+/* ---- optimizer ---------------------------------------------------------------------------- */
+
+double wfre_trainer_progress(const wfre_trainer *t)
+{
+    double progress = t->settings.steps ? (double)t->step / (double)t->settings.steps
+                                        : wfre_trainer_seconds(t) / t->settings.seconds;
+    return progress < 1 ? progress : 1;
+}
+
+/* The schedule's factor on the learning rates. */
+static double rate_factor(const wfre_trainer *t)
+{
+    static const double half_turn = 3.141592653589793, last = 0.01;
+    double progress = wfre_trainer_progress(t);
+    if (t->settings.schedule == WFRE_SCHEDULE_STEPS)
+        return progress < 0.5 ? 1 : progress < 0.75 ? 0.2 : 0.04;
+    if (progress < t->settings.warmup)
+        return (progress + 1e-3) / (t->settings.warmup + 1e-3);
+    double way = (progress - t->settings.warmup) / (1 - t->settings.warmup);
+    return last + (1 - last) * 0.5 * (1 + cos(half_turn * way));
+}
+
+typedef struct entity_task {
+    wfre_trainer *trainer;
+    wfre_adamw adamw;
+} entity_task;
+
+/* Updates a block of entities. Where the stored value lies outside [0, 1] the clamp has no slope.
+ */
+static void update_entities(void *context, size_t chunk, unsigned worker)
+{
+    const entity_task *task = context;
+    wfre_trainer *t = task->trainer;
+    size_t d = t->model->settings.dim, first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
+    size_t count = t->lazy ? t->batch->slot_count : t->model->entity_count;
+    float *zeros = t->zeros + worker * d;
+    for (size_t i = first; i < last && i < count; i++) {
+        size_t entity = t->lazy ? t->batch->slots[i] : i;
+        uint32_t slot = t->lazy ? (uint32_t)i : wfre_batcher_slot(t->batcher, (uint32_t)entity);
+        float *row = t->model->entities + entity * d;
+        float *gradient = slot == WFRE_NONE ? zeros : t->table_gradient + (size_t)slot * d;
+        if (!t->settings.bounded && slot != WFRE_NONE)
+            for (size_t k = 0; k < d; k++)
+                gradient[k] = row[k] < 0 || row[k] > 1 ? 0 : gradient[k];
+        t->vectors->adamw(&task->adamw, d, row, t->first[0] + entity * d, t->second[0] + entity * d,
+                          gradient);
+    }
+}
+
+/* The factor that brings the layers' gradient down to the allowed norm. */
+static float clipping(const wfre_trainer *t)
+{
+    if (t->settings.clip == 0)
+        return 1;
+    double sum = 0;
+    for (uint32_t i = 1; i < t->model->tensor_count; i++)
+        sum += wfre_squared_norm(t->linalg, t->gradient_tensors[i - 1].count,
+                                 t->gradient_tensors[i - 1].data);
+    double norm = sqrt(sum);
+    return norm > t->settings.clip ? (float)(t->settings.clip / norm) : 1;
+}
+
+static void update(wfre_trainer *t)
+{
+    double factor = rate_factor(t);
+    wfre_adamw adamw = {
+        .rate = (float)(factor * t->settings.rate_layers),
+        .beta1 = BETA1,
+        .beta2 = BETA2,
+        .epsilon = ADAM_EPSILON,
+        .decay = (float)t->settings.decay,
+        .gradient_scale = clipping(t),
+    };
+    wfre_adamw_at(&adamw, t->step + 1);
+    for (uint32_t i = 1; i < t->model->tensor_count; i++)
+        wfre_adamw_update(t->linalg, &adamw, t->model->tensors[i].count, t->model->tensors[i].data,
+                          t->first[i], t->second[i], t->gradient_tensors[i - 1].data);
+    entity_task task = {t, adamw};
+    task.adamw.rate = (float)(factor * t->settings.rate_entities);
+    task.adamw.gradient_scale = 1;
+    task.adamw.project = t->settings.bounded;
+    size_t rows = t->lazy ? t->batch->slot_count : t->model->entity_count;
+    wfre_pool_run(t->pool, (rows + BLOCK_ROWS - 1) / BLOCK_ROWS, update_entities, &task);
+    t->rate = factor;
+}
+
+/* ---- a step ------------------------------------------------------------------------------- */
+
+static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *error)
+{
+    if (isfinite(loss))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
+                     "the loss is not finite at step %llu: lower --rate (now %g) or --rho (now %g)",
+                     (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
+}
+
+wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
+{
+    wfre_status status;
+    double loss = 0, start = wfre_clock();
+    TRY(wfre_batcher_draw(t->batcher, t->step, &t->batch, error));
+    double drawn = wfre_clock();
+    TRY(embed(t, error));
+    double embedded = wfre_clock();
+    TRY(score(t, &loss, error));
+    double scored = wfre_clock();
+    TRY(check_finite(t, loss, error));
+    TRY(carry_back(t, error));
+    double carried = wfre_clock();
+    update(t);
+    double updated = wfre_clock();
+    t->times[0] += drawn - start;
+    t->times[1] += embedded - drawn + carried - scored;
+    t->times[2] += scored - embedded;
+    t->times[3] += updated - carried;
+    t->smooth_loss = t->step == 0 ? loss : 0.98 * t->smooth_loss + 0.02 * loss;
+    t->last_loss = loss;
+    t->step++;
+    t->session_steps++;
+cleanup:
+    return status;
+}
+
+double wfre_trainer_seconds(const wfre_trainer *t)
+{
+    return t->seconds_before + wfre_clock() - t->started;
+}
+
+bool wfre_trainer_done(const wfre_trainer *t)
+{
+    return t->settings.steps ? t->step >= t->settings.steps
+                             : wfre_trainer_seconds(t) >= t->settings.seconds;
+}
+
+wfre_train_status wfre_trainer_status(const wfre_trainer *t)
+{
+    double session = wfre_clock() - t->started;
+    return (wfre_train_status){
+        .step = t->step,
+        .steps = t->settings.steps,
+        .seconds = wfre_trainer_seconds(t),
+        .progress = wfre_trainer_progress(t),
+        .loss = t->smooth_loss,
+        .last_loss = t->last_loss,
+        .rate = t->rate,
+        .queries_per_second = (double)(t->session_steps * t->settings.batch) / session,
+        .time_sampling = t->times[0],
+        .time_projection = t->times[1],
+        .time_scoring = t->times[2],
+        .time_optimizer = t->times[3],
+    };
+}
+
+const wfre_model *wfre_trainer_model(const wfre_trainer *t)
+{
+    return t->model;
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
+
+static wfre_status check_settings(const wfre_train_settings *s, wfre_error *error)
+{
+    const char *wrong = NULL;
+    if (s->batch < 1 || s->batch > 1u << 20)
+        wrong = "batch must be 1 to 1048576";
+    else if (s->positives < 1 || s->positives > 1024)
+        wrong = "positives must be 1 to 1024";
+    else if (s->candidates != WFRE_CANDIDATES_ALL && s->negatives < 1)
+        wrong = "negatives must be at least 1";
+    else if (s->guide != WFRE_GUIDE_SCORE && s->candidates == WFRE_CANDIDATES_OWN)
+        wrong = "the local guide needs shared candidates, or all of them";
+    else if (s->guide == WFRE_GUIDE_STAGED && s->hard < 1)
+        wrong = "a staged run needs hard candidates";
+    else if (s->drop_input < 0 || s->drop_input >= 1 || s->drop_basis < 0 || s->drop_basis >= 1 ||
+             s->drop_negation < 0 || s->drop_negation >= 1)
+        wrong = "dropout rates must be at least 0 and below 1";
+    else if (s->steps == 0 && !(s->seconds > 0))
+        wrong = "give a number of steps or a time";
+    else if (!(s->rate_entities >= 0) || !(s->rate_layers >= 0) || !(s->decay >= 0))
+        wrong = "learning rates and weight decay must not be negative";
+    return wrong ? wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%s", wrong) : WFRE_OK;
+}
+
+/* Beyond this many entities only the rows that a batch touches are updated. */
+enum { LAZY_ENTITIES = 200000 };
+
+wfre_status wfre_trainer_create(const wfre_graph *graph, const wfre_train_settings *settings,
+                                wfre_pool *pool, wfre_trainer **result, wfre_error *error)
+{
+    wfre_model *model = NULL;
+    wfre_status status;
+    TRY(check_settings(settings, error));
+    TRY(wfre_model_create(graph, &settings->model, settings->seed, &model, error));
+    TRY(wfre_trainer_create_with(graph, settings, pool, model, result, error));
+    model = NULL; /* the trainer's now */
+cleanup:
+    wfre_model_free(model);
+    return status;
+}
+
+wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_settings *settings,
+                                     wfre_pool *pool, wfre_model *model, wfre_trainer **result,
+                                     wfre_error *error)
+{
+    wfre_status status;
+    wfre_isa isa;
+    wfre_trainer *t = wfre_alloc_zero(1, sizeof *t);
+    if (!t)
+        return wfre_fail_memory(error, "preparing to train");
+    t->settings = *settings;
+    t->settings.model = model->settings;
+    t->graph = graph;
+    t->pool = pool;
+    t->model = model;
+    TRY(check_settings(settings, error));
+    if (wfre_graph_entities(graph) == 0 || wfre_graph_triples(graph, WFRE_TRAIN) == 0) {
+        status = wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                           "the graph has no training triples");
+        goto cleanup;
+    }
+    TRY(wfre_isa_select(&isa, error));
+    TRY(wfre_linalg_create(pool, isa, &t->linalg, error));
+    t->vectors = wfre_linalg_vectors(t->linalg);
+    t->lazy = t->model->entity_count > LAZY_ENTITIES;
+    TRY(wfre_layers_allocate(t->model, t->gradients, t->gradient_tensors, error));
+    for (uint32_t i = 0; i < t->model->tensor_count; i++) {
+        t->first[i] = wfre_alloc_tensor(t->model->tensors[i].count, sizeof(float));
+        t->second[i] = wfre_alloc_tensor(t->model->tensors[i].count, sizeof(float));
+    }
+    t->zeros = wfre_alloc_tensor(wfre_pool_threads(pool) * t->model->settings.dim, sizeof(float));
+    for (uint32_t i = 0; i < t->model->tensor_count; i++)
+        if (!t->first[i] || !t->second[i] || !t->zeros) {
+            status = wfre_fail_memory(error, "the optimizer's state; lower --dim or --bases");
+            goto cleanup;
+        }
+    TRY(wfre_run_create(t->model, pool, t->linalg, settings->precision, &t->run, error));
+    TRY(wfre_loss_create(&t->settings, pool, t->linalg, &t->loss, error));
+    TRY(wfre_pair_engine_create(&t->settings, pool, t->linalg, &t->pairs, error));
+    TRY(wfre_batcher_create(graph, &t->settings, pool, &t->batcher, error));
+    t->started = wfre_clock();
+    *result = t;
+    t = NULL;
+cleanup:
+    if (t)
+        t->model = NULL; /* the caller keeps it on failure */
+    wfre_trainer_free(t);
+    return status;
+}
+
+void wfre_trainer_free(wfre_trainer *t)
+{
+    if (!t)
+        return;
+    wfre_batcher_free(t->batcher);
+    wfre_loss_free(t->loss);
+    wfre_pair_engine_free(t->pairs);
+    wfre_run_free(t->run);
+    wfre_program_free(&t->program);
+    for (uint32_t i = 0; i < WFRE_MAXIMUM_TENSORS; i++) {
+        wfre_free(t->first[i]);
+        wfre_free(t->second[i]);
+    }
+    wfre_free(t->zeros);
+    wfre_layers_free(t->gradients);
+    wfre_model_free(t->model);
+    wfre_linalg_free(t->linalg);
+    wfre_free(t->table);
+    wfre_free(t->table_gradient);
+    wfre_free(t->branches);
+    wfre_free(t->branch_gradient);
+    wfre_free(t);
+}

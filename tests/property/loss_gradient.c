@@ -1,0 +1,233 @@
+/* Both ways to the loss (matrix and pairs), both losses, and every score against finite
+ * differences; and the two ways against each other where they compute the same thing. */
+#include "check.h"
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "train/loss.h"
+
+enum { DIM = 20, QUERIES = 5, BRANCHES = 7, CANDIDATES = 9 };
+
+/* A batch small enough to write down: queries 1 and 3 have two branches. */
+typedef struct fixture {
+    wfre_train_settings settings;
+    wfre_loss_batch batch;
+    float branches[BRANCHES * DIM], table[CANDIDATES * DIM];
+    float branch_gradient[BRANCHES * DIM], table_gradient[CANDIDATES * DIM];
+    float weights[QUERIES];
+    uint32_t own[QUERIES * CANDIDATES], own_begin[QUERIES + 1]; /* all that is no answer */
+    wfre_pool *pool;
+    wfre_linalg *linalg;
+    wfre_loss_engine *matrix;
+    wfre_pair_engine *pairs;
+    bool by_pairs;
+} fixture;
+
+static const uint32_t BRANCH_BEGIN[] = {0, 1, 3, 4, 6, 7};
+static const uint32_t POSITIVE_BEGIN[] = {0, 1, 2, 4, 5, 6};
+static const uint32_t POSITIVES[] = {0, 3, 1, 5, 8, 2};
+static const uint32_t ANSWER_BEGIN[] = {0, 1, 3, 6, 7, 8};
+static const uint32_t ANSWERS[] = {0, 3, 4, 1, 5, 7, 8, 2};
+
+static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, uint64_t seed)
+{
+    memset(f, 0, sizeof *f);
+    assert_ok(wfre_train_preset("small", NULL, &f->settings, error));
+    f->settings.loss = loss;
+    f->settings.hard = 3;
+    f->settings.model.dim = DIM;
+    f->settings.model.gamma = 8;
+    f->settings.model.rho = 4;
+    f->settings.model.score.kind = kind;
+    f->settings.model.score.dimension = DIM;
+    f->settings.model.score.iterations = 400;
+    wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
+    for (size_t i = 0; i < BRANCHES * DIM; i++)
+        f->branches[i] = 0.1f + 0.8f * wfre_rng_float(&rng);
+    for (size_t i = 0; i < CANDIDATES * DIM; i++)
+        f->table[i] = 0.1f + 0.8f * wfre_rng_float(&rng);
+    uint32_t used = 0;
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        f->weights[q] = 0.2f;
+        for (uint32_t c = 0; c < CANDIDATES; c++) {
+            bool answer = false;
+            for (uint32_t i = ANSWER_BEGIN[q]; i < ANSWER_BEGIN[q + 1]; i++)
+                answer = answer || ANSWERS[i] == c;
+            if (!answer)
+                f->own[used++] = c;
+        }
+        f->own_begin[q + 1] = used;
+    }
+    f->batch = (wfre_loss_batch){
+        .queries = QUERIES,
+        .branch_count = BRANCHES,
+        .candidates = CANDIDATES,
+        .dim = DIM,
+        .branch_begin = BRANCH_BEGIN,
+        .branches = f->branches,
+        .table = f->table,
+        .positive_begin = POSITIVE_BEGIN,
+        .positives = POSITIVES,
+        .answer_begin = ANSWER_BEGIN,
+        .answers = ANSWERS,
+        .negative_begin = f->own_begin,
+        .negatives = f->own,
+        .weights = f->weights,
+        .branch_gradient = f->branch_gradient,
+        .table_gradient = f->table_gradient,
+    };
+    assert_ok(wfre_pool_create(2, &f->pool, error));
+    assert_ok(wfre_linalg_create(f->pool, WFRE_ISA_REFERENCE, &f->linalg, error));
+    assert_ok(wfre_loss_create(&f->settings, f->pool, f->linalg, &f->matrix, error));
+    assert_ok(wfre_pair_engine_create(&f->settings, f->pool, f->linalg, &f->pairs, error));
+}
+
+static void close_fixture(fixture *f)
+{
+    wfre_pair_engine_free(f->pairs);
+    wfre_loss_free(f->matrix);
+    wfre_linalg_free(f->linalg);
+    wfre_pool_free(f->pool);
+}
+
+static double evaluate(fixture *f)
+{
+    double loss = 0;
+    if (f->by_pairs)
+        assert_ok(wfre_loss_pairs(f->pairs, &f->batch, &loss, error));
+    else
+        assert_ok(wfre_loss_matrix(f->matrix, &f->batch, &loss, error));
+    return loss;
+}
+
+/* Where two step sizes disagree there is a kink (another branch becomes the best, |x| turns). */
+static bool compare(fixture *f, float *value, double gradient, double tolerance)
+{
+    float kept = *value;
+    double slope[2];
+    for (int i = 0; i < 2; i++) {
+        float step = i == 0 ? 4e-3f : 1e-3f;
+        *value = kept + step;
+        double high = evaluate(f), above = (double)*value;
+        *value = kept - step;
+        double low = evaluate(f), below = (double)*value;
+        slope[i] = (high - low) / (above - below);
+    }
+    *value = kept;
+    if (fabs(slope[0] - slope[1]) > 0.5 * tolerance)
+        return false;
+    if (fabs(slope[0] - gradient) > tolerance)
+        fail_msg("gradient %g, finite difference %g", gradient, slope[0]);
+    return true;
+}
+
+static void check_gradients(wfre_loss loss, wfre_score_kind kind, bool by_pairs, uint64_t seed)
+{
+    fixture f;
+    open_fixture(&f, loss, kind, seed);
+    f.by_pairs = by_pairs;
+    (void)evaluate(&f);
+    float branch[BRANCHES * DIM], table[CANDIDATES * DIM];
+    memcpy(branch, f.branch_gradient, sizeof branch);
+    memcpy(table, f.table_gradient, sizeof table);
+    double size = 0;
+    for (size_t i = 0; i < BRANCHES * DIM; i++)
+        size = fmax(size, fabs((double)branch[i]));
+    assert_true(size > 1e-4);
+    int compared = 0, asked = 0;
+    for (size_t i = 0; i < BRANCHES * DIM; i += 3, asked++)
+        compared += compare(&f, &f.branches[i], (double)branch[i], 0.02 * size + 2e-4);
+    for (size_t i = 0; i < CANDIDATES * DIM; i += 3, asked++)
+        compared += compare(&f, &f.table[i], (double)table[i], 0.02 * size + 2e-4);
+    assert_true(compared > asked * 3 / 4);
+    close_fixture(&f);
+}
+
+static void test_matrix(void **state)
+{
+    (void)state;
+    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, false, 1);
+    check_gradients(WFRE_LOSS_SIGMOID, WFRE_SCORE_LOCAL, false, 2);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    static const wfre_score_kind kinds[] = {
+        WFRE_SCORE_WFR, WFRE_SCORE_LOCAL, WFRE_SCORE_HELLINGER, WFRE_SCORE_KL,
+        WFRE_SCORE_L2,  WFRE_SCORE_INNER, WFRE_SCORE_L1,        WFRE_SCORE_WASSERSTEIN};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        print_message("%s\n", wfre_score_kind_name(kinds[i]));
+        check_gradients(WFRE_LOSS_SOFTMAX, kinds[i], true, 200 + i);
+        check_gradients(WFRE_LOSS_SIGMOID, kinds[i], true, 300 + i);
+    }
+}
+
+/* With the local score both ways are the same function of the same candidates. */
+static void test_ways_agree(void **state)
+{
+    (void)state;
+    for (int loss = WFRE_LOSS_SIGMOID; loss <= WFRE_LOSS_SOFTMAX; loss++) {
+        fixture f;
+        open_fixture(&f, (wfre_loss)loss, WFRE_SCORE_LOCAL, 50);
+        double by_matrix = evaluate(&f);
+        float branch[BRANCHES * DIM], table[CANDIDATES * DIM];
+        memcpy(branch, f.branch_gradient, sizeof branch);
+        memcpy(table, f.table_gradient, sizeof table);
+        f.by_pairs = true;
+        assert_true(fabs(evaluate(&f) - by_matrix) < 1e-5);
+        for (size_t i = 0; i < BRANCHES * DIM; i++)
+            assert_true(fabsf(branch[i] - f.branch_gradient[i]) < 1e-5f);
+        for (size_t i = 0; i < CANDIDATES * DIM; i++)
+            assert_true(fabsf(table[i] - f.table_gradient[i]) < 1e-5f);
+        close_fixture(&f);
+    }
+}
+
+/* The hardest candidates are the non-answers that the local score puts nearest. */
+static void test_hardest(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 60);
+    const uint32_t *begin, *hardest;
+    assert_ok(wfre_loss_hardest(f.matrix, &f.batch, &begin, &hardest, error));
+    wfre_score *score;
+    assert_ok(wfre_score_create(&f.settings.model.score, &score, error));
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        assert_int_equal(begin[q + 1] - begin[q], 3);
+        float distance[CANDIDATES];
+        for (uint32_t c = 0; c < CANDIDATES; c++) {
+            distance[c] = 1e9f;
+            for (uint32_t r = BRANCH_BEGIN[q]; r < BRANCH_BEGIN[q + 1]; r++) {
+                float one;
+                wfre_pairs pair = {.left = {f.table + c * DIM, DIM},
+                                   .right = {f.branches + r * DIM, DIM},
+                                   .count = 1};
+                assert_ok(wfre_score_pairs(score, NULL, &pair, &one, NULL, error));
+                distance[c] = one < distance[c] ? one : distance[c];
+            }
+        }
+        float farthest = 0;
+        for (uint32_t i = begin[q]; i < begin[q + 1]; i++)
+            farthest = fmaxf(farthest, distance[hardest[i]]);
+        uint32_t nearer = 0;
+        for (uint32_t i = f.own_begin[q]; i < f.own_begin[q + 1]; i++)
+            nearer += distance[f.own[i]] < farthest - 1e-5f;
+        assert_true(nearer <= 2);
+    }
+    wfre_score_free(score);
+    close_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_ways_agree),
+        cmocka_unit_test(test_hardest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
