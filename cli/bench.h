@@ -12,6 +12,7 @@ typedef struct bench {
     int (*run)(const cli_call *call);
 } bench;
 
+extern const bench bench_gemm;
 extern const bench bench_sample;
 
 /* Seconds of one run of the work: the median, the fastest and the slowest. */
@@ -23,11 +24,15 @@ typedef struct bench_timing {
 /* Warms up, then repeats the work for the seconds of --time. Stops early with what it has if the
  * work fails (returns false) or the user interrupts. */
 bench_timing bench_measure(const cli_call *call, bool (*work)(void *context), void *context);
+/* The same for so many seconds; --time in seconds, for benchmarks that divide it. */
+bench_timing bench_measure_for(double seconds, bool (*work)(void *context), void *context);
+double bench_seconds(const cli_call *call);
 
 /* ---- reports: begin, numbers, end. With --json one object a line, else a small table -----------
  */
 
 void bench_begin(const cli_call *call, const char *name);
+void bench_text(const cli_call *call, const char *key, const char *value);
 /* `about` is for people; it says the unit. */
 void bench_number(const cli_call *call, const char *key, double value, const char *about);
 void bench_end(const cli_call *call);

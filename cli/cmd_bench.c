@@ -8,6 +8,7 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
+    &bench_gemm,
     &bench_sample,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
@@ -23,13 +24,23 @@ static int compare_times(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
+double bench_seconds(const cli_call *call)
+{
+    return cli_duration(call, "time", 2);
+}
+
 bench_timing bench_measure(const cli_call *call, bool (*work)(void *context), void *context)
+{
+    return bench_measure_for(bench_seconds(call), work, context);
+}
+
+bench_timing bench_measure_for(double seconds, bool (*work)(void *context), void *context)
 {
     static double times[MAXIMUM_RUNS];
     const wfre_monitor *monitor = cli_monitor();
     int runs = 0;
     bool good = work(context) && work(context);
-    double end = cli_clock() + cli_duration(call, "time", 2);
+    double end = cli_clock() + seconds;
     while (good && runs < MAXIMUM_RUNS && (runs < MINIMUM_RUNS || cli_clock() < end) &&
            !monitor->interrupted(monitor->context)) {
         double begin = cli_clock();
@@ -75,9 +86,19 @@ void bench_begin(const cli_call *call, const char *name)
         printf("%s (%s, %s kernels)\n", name, cpu, kernels);
         return;
     }
-    printf("{\"bench\":\"%s\",\"version\":\"%s\",\"kernels\":\"%s\",\"cpu\":", name, wfre_version(),
-           kernels);
+    printf("{\"bench\":\"%s\",\"version\":\"%s\",\"commit\":\"%s\",\"kernels\":\"%s\",\"cpu\":",
+           name, wfre_version(), wfre_commit(), kernels);
     cli_print_json(stdout, cpu, strlen(cpu));
+}
+
+void bench_text(const cli_call *call, const char *key, const char *value)
+{
+    if (cli_has(call, "json")) {
+        printf(",\"%s\":", key);
+        cli_print_json(stdout, value, strlen(value));
+    } else {
+        printf("  %s\n", value);
+    }
 }
 
 void bench_number(const cli_call *call, const char *key, double value, const char *about)
@@ -184,6 +205,7 @@ static const cli_option OPTIONS[] = {
     {"graph", 0, CLI_TEXT, "G.kg", "the graph to use (default: one generated, like FB15k-237)", 0,
      0},
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
+    {"precision", 0, CLI_TEXT, "P", "of matrix products: fp32 (default) or bf16", 0, 0},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
 };

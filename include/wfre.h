@@ -10,11 +10,13 @@
  *   wfre/model.h   the model and its file
  *   wfre/train.h   train one
  *   wfre/eval.h    rank hard answers, average, report
+ *   wfre/bench.h   work to measure this machine with
  */
 #ifndef WFRE_H
 #define WFRE_H
 
 #include "wfre/base.h"
+#include "wfre/bench.h"
 #include "wfre/eval.h"
 #include "wfre/graph.h"
 #include "wfre/model.h"

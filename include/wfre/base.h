@@ -58,6 +58,8 @@ WFRE_API const char *wfre_status_name(wfre_status status);
 
 /* "0.1.0" */
 WFRE_API const char *wfre_version(void);
+/* The short hash of the commit it was built from, or "unknown". */
+WFRE_API const char *wfre_commit(void);
 
 /* ---- identifiers ---------------------------------------------------------------------------- */
 
