@@ -13,10 +13,12 @@ static void print_report(const wfre_conversion *report, bool verified, bool json
         printf(",\"seconds\":%.3f}\n", seconds);
         return;
     }
-    printf("%s queries of %u types", cli_thousands(report->queries), report->types);
+    printf("%s queries of %u type%s", cli_thousands(report->queries), report->types,
+           report->types == 1 ? "" : "s");
     if (verified)
         printf(", %s differ", cli_thousands(report->differ));
     printf("\n");
+    fflush(stdout);
 }
 
 static int run(const cli_call *call)

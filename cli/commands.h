@@ -11,6 +11,7 @@ extern const cli_command command_eval;
 extern const cli_command command_import;
 extern const cli_command command_info;
 extern const cli_command command_queries;
+extern const cli_command command_sample;
 extern const cli_command command_types;
 
 #endif

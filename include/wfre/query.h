@@ -146,6 +146,34 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_queries_convert(
     const char *folder, const wfre_convert_options *options, const char *output, wfre_pool *pool,
     const wfre_monitor *monitor, wfre_conversion *report, wfre_error *error);
 
+/* ---- benchmark queries --------------------------------------------------------------------------
+ */
+
+typedef struct wfre_benchmark_options {
+    wfre_split split;   /* valid or test */
+    const char *types;  /* as for wfre_sampler_create; NULL takes the 14 of BetaE */
+    size_t count;       /* queries of each type */
+    size_t cap;         /* most answers on either graph; 0 for any number */
+    uint64_t seed;      /* the set is a function of it, of the graph and of these options */
+    bool idle_branches; /* BetaE's rule: only negated branches need to matter */
+} wfre_benchmark_options;
+
+/* What became of a type: fewer queries than asked for after a long row of attempts without a new
+ * one means that the graph has hardly more. */
+typedef struct wfre_benchmark_type {
+    const char *name; /* valid during the call */
+    size_t queries;
+    uint64_t attempts;
+} wfre_benchmark_type;
+
+/* Writes a set of distinct queries, each with at least one hard answer, grounded backwards from
+ * random answers. Calls `report` (unless NULL) after each type. */
+WFRE_API WFRE_NODISCARD wfre_status
+wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_options *options,
+                      const char *output, wfre_pool *pool, const wfre_monitor *monitor,
+                      void (*report)(void *context, const wfre_benchmark_type *type), void *context,
+                      wfre_error *error);
+
 /* ---- training queries ---------------------------------------------------------------------------
  */
 
@@ -161,9 +189,10 @@ typedef struct wfre_sampled {
     wfre_list answers;            /* ascending, never empty */
 } wfre_sampled;
 
-/* `types` lists query types by name or as operator trees, separated by commas or blanks; NULL takes
- * the ten training types 1p 2p 3p 2i 3i 2in 3in inp pin pni. Queries with more than `cap` answers
- * are drawn again (0: any number). The graph must stay open as long as the sampler. */
+/* `types` lists query types by name (2in, type0016) or as operator trees, separated by commas or
+ * blanks; "betae" and "efo1" stand for all types of these sets; NULL takes the ten training types
+ * 1p 2p 3p 2i 3i 2in 3in inp pin pni. Queries with more than `cap` answers are drawn again (0: any
+ * number). The graph must stay open as long as the sampler. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_sampler_create(const wfre_graph *graph, wfre_split split,
                                                         const char *types, size_t cap,
                                                         uint64_t seed, wfre_sampler **sampler,

@@ -19,6 +19,32 @@ void wfre_exact_close(wfre_exact *exact)
     *exact = (wfre_exact){0};
 }
 
+wfre_status wfre_exact_open_all(const wfre_graph *graph, const wfre_pool *pool,
+                                wfre_exact **engines, size_t *count, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    size_t threads = pool ? wfre_pool_threads(pool) : 1;
+    size_t opened = 0;
+    wfre_exact *made = wfre_alloc(threads, sizeof *made);
+    if (!made)
+        return wfre_fail_memory(error, "making room for answers");
+    for (; opened < threads; opened++)
+        TRY(wfre_exact_open(&made[opened], graph, error));
+    *engines = made;
+    *count = threads;
+    return WFRE_OK;
+cleanup:
+    wfre_exact_close_all(made, opened);
+    return status;
+}
+
+void wfre_exact_close_all(wfre_exact *engines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        wfre_exact_close(&engines[i]);
+    wfre_free(engines);
+}
+
 wfre_status wfre_exact_check(const wfre_exact *exact, wfre_error *error)
 {
     if (exact->deadline > 0 && wfre_clock() > exact->deadline)

@@ -23,6 +23,11 @@ struct wfre_exact {
 WFRE_NODISCARD wfre_status wfre_exact_open(wfre_exact *exact, const wfre_graph *graph,
                                            wfre_error *error);
 void wfre_exact_close(wfre_exact *exact);
+/* One engine for each thread of the pool (one if it is NULL), in an array of `count`. */
+WFRE_NODISCARD wfre_status wfre_exact_open_all(const wfre_graph *graph, const wfre_pool *pool,
+                                               wfre_exact **engines, size_t *count,
+                                               wfre_error *error);
+void wfre_exact_close_all(wfre_exact *engines, size_t count);
 
 /* The answers of a tree with all its ids, ascending; they live until the engine's next question,
  * and no longer than the tree and the graph. */

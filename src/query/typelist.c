@@ -1,10 +1,12 @@
 /* Splitting a list of types, whose trees have commas of their own. */
 #include "query/typelist.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "query/notation.h"
 #include "query/types.h"
+#include "wfre/query.h"
 
 /* The end of the type that starts at `at`: a blank, or a comma outside brackets. */
 static size_t type_end(const char *text, size_t at)
@@ -18,32 +20,87 @@ static size_t type_end(const char *text, size_t at)
     return at;
 }
 
-static wfre_status parse_type(wfre_type_list *list, const char *text, size_t length,
-                              wfre_text *name, wfre_error *error)
+/* Adds a type; `name` NULL names it by its tree. */
+static wfre_status add_type(wfre_type_list *list, const char *name, const char *text, size_t length,
+                            wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    wfre_text named = {0};
     const wfre_node *tree = NULL;
-    int known = wfre_betae_type_index(text, length);
-    if (known < 0 && text[0] != '(')
-        return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                         "unknown query type %.*s; give a name such as 2p or a tree such as "
-                         "(i,(p,(e)),(p,(e))), see 'wfre types'",
-                         (int)(length < 100 ? length : 100), text);
-    const char *written = known >= 0 ? wfre_betae_types[known].tree : text;
-    TRY(wfre_tree_parse(&list->arena, NULL, written, known >= 0 ? strlen(written) : length, &tree,
-                        error));
-    if (!wfre_tree_is_type(tree))
-        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                         "%.*s is a query, not a query type; leave out its ids and names",
-                         (int)(length < 100 ? length : 100), text);
-    wfre_text_clear(name);
-    TRY(wfre_type_name(tree, name, error));
+    status = wfre_tree_parse(&list->arena, NULL, text, length, &tree, error);
+    if (status != WFRE_OK && status != WFRE_ERR_MEMORY) {
+        char place[160];
+        (void)snprintf(place, sizeof place, "query type %.*s", (int)(length < 100 ? length : 100),
+                       text);
+        status = wfre_fail_within(error, status, place);
+    }
+    TRY(status);
+    if (!wfre_tree_is_type(tree)) {
+        status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                           "%.*s is a query, not a query type; leave out its ids and names",
+                           (int)(length < 100 ? length : 100), text);
+        goto cleanup;
+    }
+    if (name)
+        wfre_text_add(&named, name);
+    else
+        TRY(wfre_type_name(tree, &named, error));
+    TRY(wfre_text_status(&named, "reading query types", error));
     tree = wfre_tree_type(&list->arena, tree);
-    const char *kept = wfre_arena_text(&list->arena, name->data, name->length);
-    if (!tree || !kept)
-        return wfre_fail_memory(error, "reading query types");
+    const char *kept = wfre_arena_text(&list->arena, named.data, named.length);
+    if (!tree || !kept ||
+        !wfre_reserve((void **)&list->trees, &list->tree_capacity, (size_t)list->count + 1,
+                      sizeof *list->trees) ||
+        !wfre_reserve((void **)&list->names, &list->name_capacity, (size_t)list->count + 1,
+                      sizeof *list->names)) {
+        status = wfre_fail_memory(error, "reading query types");
+        goto cleanup;
+    }
     list->trees[list->count] = tree;
     list->names[list->count++] = kept;
+cleanup:
+    wfre_text_free(&named);
+    return status;
+}
+
+static bool is(const char *name, const char *text, size_t length)
+{
+    return strlen(name) == length && memcmp(name, text, length) == 0;
+}
+
+/* Adds the types of a built-in set whose name is text, or all if text is the name of the set. */
+static wfre_status add_built_in(wfre_type_list *list, wfre_type_set set, const char *set_name,
+                                const char *text, size_t length, wfre_error *error)
+{
+    wfre_types *types = NULL;
+    wfre_status status;
+    TRY(wfre_types_create(set, &types, error));
+    for (size_t i = 0; i < wfre_types_count(types); i++) {
+        const char *name = wfre_types_name(types, i);
+        const char *tree = wfre_types_tree(types, i, WFRE_FORM_ORIGINAL);
+        if (is(set_name, text, length) || is(name, text, length))
+            TRY(add_type(list, name, tree, strlen(tree), error));
+    }
+cleanup:
+    wfre_types_free(types);
+    return status;
+}
+
+static wfre_status parse_type(wfre_type_list *list, const char *text, size_t length,
+                              wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    uint32_t before = list->count;
+    if (text[0] == '(')
+        return add_type(list, NULL, text, length, error);
+    TRY(add_built_in(list, WFRE_TYPES_BETAE, "betae", text, length, error));
+    if (list->count == before)
+        TRY(add_built_in(list, WFRE_TYPES_EFO1, "efo1", text, length, error));
+    if (list->count == before)
+        status = wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+                           "unknown query type %.*s; give a name such as 2p or a tree such as "
+                           "(i,(p,(e)),(p,(e))), see 'wfre types'",
+                           (int)(length < 100 ? length : 100), text);
 cleanup:
     return status;
 }
@@ -51,27 +108,22 @@ cleanup:
 wfre_status wfre_type_list_parse(wfre_type_list *list, const char *text, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    wfre_text name = {0};
-    size_t most = strlen(text) / 2 + 1; /* each has a separator behind it, but for the last */
-    list->trees = wfre_arena_alloc(&list->arena, most, sizeof *list->trees);
-    list->names = wfre_arena_alloc(&list->arena, most, sizeof *list->names);
-    if (!list->trees || !list->names)
-        return wfre_fail_memory(error, "reading query types");
     for (size_t at = 0; text[at];) {
         size_t end = type_end(text, at);
         if (end > at)
-            TRY(parse_type(list, text + at, end - at, &name, error));
+            TRY(parse_type(list, text + at, end - at, error));
         at = text[end] ? end + 1 : end;
     }
     if (list->count == 0)
         status = wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "no query type was given");
 cleanup:
-    wfre_text_free(&name);
     return status;
 }
 
 void wfre_type_list_free(wfre_type_list *list)
 {
+    wfre_free(list->trees);
+    wfre_free(list->names);
     wfre_arena_free(&list->arena);
     *list = (wfre_type_list){0};
 }

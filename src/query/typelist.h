@@ -6,10 +6,11 @@
 
 /* Zero-initialise to create an empty list. */
 typedef struct wfre_type_list {
-    wfre_arena arena; /* holds all the rest */
+    wfre_arena arena; /* of the trees and names */
     const wfre_node **trees;
     const char **names; /* as in the type column of query sets */
     uint32_t count;
+    size_t tree_capacity, name_capacity;
 } wfre_type_list;
 
 /* Types are BetaE names or operator trees without ids, separated by commas or blanks. The list is

@@ -58,22 +58,19 @@ wfre_status wfre_queryset_verify(const wfre_queryset *set, const wfre_graph *gra
 {
     wfre_status status = WFRE_OK;
     size_t chunks = ((size_t)set->count + CHUNK - 1) / CHUNK;
-    unsigned threads = pool ? wfre_pool_threads(pool) : 1;
-    unsigned opened = 0;
+    size_t engines = 0;
     verification v = {.set = set, .split = split};
     if (split == WFRE_TRAIN)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "training queries have no hard answers; verify valid or test");
-    v.engines = wfre_alloc(threads, sizeof *v.engines);
     v.wrong = wfre_alloc(set->count, sizeof *v.wrong);
     v.status = wfre_alloc(chunks, sizeof *v.status);
     v.errors = wfre_alloc(chunks, sizeof *v.errors);
-    if (!v.engines || !v.wrong || !v.status || !v.errors) {
+    if (!v.wrong || !v.status || !v.errors) {
         status = wfre_fail_memory(error, "verifying queries");
         goto cleanup;
     }
-    for (; opened < threads; opened++)
-        TRY(wfre_exact_open(&v.engines[opened], graph, error));
+    TRY(wfre_exact_open_all(graph, pool, &v.engines, &engines, error));
     wfre_pool_run(pool, chunks, verify_chunk, &v);
     for (size_t i = 0; i < chunks; i++) {
         if (v.status[i] != WFRE_OK) {
@@ -88,9 +85,7 @@ wfre_status wfre_queryset_verify(const wfre_queryset *set, const wfre_graph *gra
         if (v.wrong[row] && (*differ)++ == 0)
             *first = row;
 cleanup:
-    for (unsigned i = 0; i < opened; i++)
-        wfre_exact_close(&v.engines[i]);
-    wfre_free(v.engines);
+    wfre_exact_close_all(v.engines, engines);
     wfre_free(v.wrong);
     wfre_free(v.status);
     wfre_free(v.errors);

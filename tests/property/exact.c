@@ -97,6 +97,11 @@ static void check_tree(wfre_exact *exact, const brute_graph *brute, wfre_rng *rn
     uint32_t expected = brute_tree(brute, query.tree);
     assert_ok(wfre_exact_tree(exact, WFRE_TRAIN, query.tree, &answers, error));
     assert_int_equal(as_bits(answers), expected);
+    assert_ok(wfre_query_find_formula(&query, error));
+    if (query.formula) { /* a bare entity has none */
+        assert_ok(wfre_exact_formula(exact, WFRE_TRAIN, &query, &answers, error));
+        assert_int_equal(as_bits(answers), expected);
+    }
     wfre_arena_free(&query.arena);
 }
 

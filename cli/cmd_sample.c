@@ -1,0 +1,112 @@
+/* wfre sample: a benchmark query set from a graph. */
+#include "commands.h"
+
+/* What the reports per type add up to. */
+typedef struct summary {
+    size_t wanted;
+    uint64_t queries;
+    uint32_t types;
+    uint32_t incomplete;
+    bool json;
+} summary;
+
+static void report_type(void *context, const wfre_benchmark_type *type)
+{
+    summary *s = context;
+    if (s->json)
+        printf("%s{\"type\":\"%s\",\"queries\":%zu,\"attempts\":%llu}", s->types ? "," : "",
+               type->name, type->queries, (unsigned long long)type->attempts);
+    s->types++;
+    s->queries += type->queries;
+    if (type->queries == s->wanted)
+        return;
+    s->incomplete++;
+    cli_note("%s: only %s of %s queries found in %s attempts", type->name,
+             cli_thousands(type->queries), cli_thousands(s->wanted), cli_thousands(type->attempts));
+}
+
+static int sample(const cli_call *call, const wfre_graph *graph,
+                  const wfre_benchmark_options *options, const char *output)
+{
+    wfre_pool *pool = NULL;
+    wfre_error error;
+    double start = cli_clock();
+    summary s = {.wanted = options->count, .json = cli_has(call, "json")};
+    if (wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error) != WFRE_OK)
+        return cli_fail(&error);
+    if (s.json)
+        printf("{\"types\":[");
+    wfre_status status =
+        wfre_benchmark_sample(graph, options, output, pool, cli_monitor(), report_type, &s, &error);
+    wfre_pool_free(pool);
+    if (s.json)
+        printf("],\"queries\":%llu,\"incomplete\":%u,\"seconds\":%.3f}\n",
+               (unsigned long long)s.queries, s.incomplete, cli_clock() - start);
+    if (status != WFRE_OK)
+        return cli_fail(&error);
+    cli_progress_end();
+    if (!s.json)
+        printf("%s: %s queries of %u type%s\n", output, cli_thousands(s.queries), s.types,
+               s.types == 1 ? "" : "s");
+    return EXIT_DONE;
+}
+
+static int run(const cli_call *call)
+{
+    const char *output = cli_text(call, "out", NULL);
+    wfre_benchmark_options options = {
+        .types = cli_text(call, "types", cli_text(call, "set", "betae")),
+        .count = (size_t)cli_integer(call, "count", 1000),
+        .cap = (size_t)cli_integer(call, "cap", 100),
+        .seed = (uint64_t)cli_integer(call, "seed", 1),
+        .idle_branches = cli_has(call, "idle-branches"),
+    };
+    int code = cli_split(call, WFRE_VALID, &options.split);
+    if (code != EXIT_DONE)
+        return code;
+    if (options.split == WFRE_TRAIN)
+        return cli_usage(call, "--split is valid or test; train has no hard answers");
+    if (!output)
+        return cli_usage(call, "say where to write the queries: -o Q.tsv");
+    wfre_graph *graph;
+    wfre_error error;
+    if (wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK)
+        return cli_fail(&error);
+    code = sample(call, graph, &options, output);
+    wfre_graph_close(graph);
+    return code;
+}
+
+static const cli_option OPTIONS[] = {
+    {"out", 'o', CLI_TEXT, "Q.tsv", "the query set to write", 0, 0},
+    {"split", 0, CLI_TEXT, "S", "valid or test (default valid)", 0, 0},
+    {"types", 0, CLI_TEXT, "LIST", "such as 2p,3in or trees (default: all of --set)", 0, 0},
+    {"set", 0, CLI_TEXT, "SET", "betae (14 types, the default) or efo1 (301 types)", 0, 0},
+    {"count", 0, CLI_INTEGER, "N", "queries of each type (default 1000)", 1, 1e9},
+    {"cap", 0, CLI_INTEGER, "N", "most answers a query may have, 0 for any (default 100)", 0, 4e9},
+    {"idle-branches", 0, CLI_FLAG, NULL, "only negated branches need to matter, as in BetaE", 0, 0},
+    CLI_OPTION_SEED,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+};
+
+const cli_command command_sample = {
+    .name = "sample",
+    .arguments = "G.kg -o Q.tsv",
+    .summary = "make a benchmark query set with easy and hard answers",
+    .details =
+        "Queries are grounded backwards from random answers. All are different and have an answer\n"
+        "that the smaller graph (train for valid, train and valid for test) does not prove;\n"
+        "leaving out any branch changes the answers. A type of which the graph has too few is\n"
+        "given up after 100,000 attempts without a new query, and reported.\n"
+        "The same seed gives the same set, on any number of threads.\n"
+        "\n"
+        "Examples:\n"
+        "  wfre sample g.kg -o valid.tsv --split valid --count 500\n"
+        "  wfre sample g.kg -o efo1.tsv --set efo1 --count 20 --seed 7\n"
+        "  wfre sample g.kg -o two.tsv --types '2in (i,(p,(e)),(u,(p,(e)),(p,(e))))'\n",
+    CLI_OPTIONS(OPTIONS),
+    .minimum_arguments = 1,
+    .maximum_arguments = 1,
+    .run = run,
+};

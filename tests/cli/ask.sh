@@ -1,0 +1,18 @@
+# Exact answers in the three notations, of trees and of what is not a tree.
+wfre import "$HERE/../data/family-betae" -o g.kg >/dev/null
+ask() { show wfre ask g.kg "$@" 2>&1 | sed 's/in [0-9.]* ms/in T ms/; s/"seconds":[0-9.]*/"seconds":T/'; }
+ask '?x : parent(Ann, ?x)'
+ask '?x : parent(Ann, ?y) & parent(?y, ?x)' --split train
+ask '?x : parent(Ann, ?y) & parent(?y, ?x)' --json
+ask '(i,(p,lives^-1,(e,Oslo)),(n,(p,parent,(e,Ann))))' --exact
+ask '((8,(3,)),(0,(0,-2)))'
+ask '?x : !lives(?x, ?y)'
+# A cycle: parents who live where their child lives. Then all who share a child.
+ask '?x : parent(?x, ?y) & lives(?x, ?z) & lives(?y, ?z)' --timeout 10s
+ask '?x : parent(?x, ?c) & parent(?y, ?c) & lives(?y, Oslo) & forall ?z. (!parent(?z, ?c) | lives(?z, Oslo))'
+ask '?x : lives(?x, ?y) | parent(?x, ?y)' --top 2
+ask '?x : lives(?x, Olso)'
+ask '(p,(e))'
+ask '?x : parent(?x' 
+show wfre ask missing.kg '?x : parent(Ann, ?x)'
+show wfre ask g.kg

@@ -1,0 +1,17 @@
+# Benchmark sets: the same on any number of threads, types without queries reported.
+folder=$HERE/../data/family-betae
+wfre import "$folder" -o g.kg >/dev/null
+show wfre sample g.kg -o a.tsv --types '1p 2p,2in' --count 3 --seed 5
+cat a.tsv
+show wfre sample g.kg -o b.tsv --types '1p 2p,2in' --count 3 --seed 5 -j 1 --json |
+    sed 's/"seconds":[0-9.]*/"seconds":S/'
+cmp a.tsv b.tsv
+# What a type gives does not depend on its neighbours.
+wfre sample g.kg -o c.tsv --types 2in --count 3 --seed 5 2>/dev/null
+diff <(grep 2in a.tsv) <(grep 2in c.tsv)
+show wfre sample g.kg -o d.tsv --types 3i
+ls d.tsv
+show wfre sample g.kg -o d.tsv --types '(i,(p,(e)),4x)'
+show wfre sample g.kg -o d.tsv --types 4x
+show wfre sample g.kg -o d.tsv --split test
+show wfre sample g.kg -o d.tsv --split train

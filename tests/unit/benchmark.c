@@ -1,0 +1,149 @@
+/* Benchmark sets: what every query in them has, and that threads and neighbours change nothing. */
+#include "check.h"
+
+#include <unistd.h>
+
+#include "base/file.h"
+#include "query/ground.h"
+#include "query/queryset.h"
+#include "toy.h"
+#include "wfre/query.h"
+
+enum { CAP = 25, COUNT = 8 };
+
+static wfre_graph *graph;
+static char paths[2][32];
+
+static int set_up(void **state)
+{
+    (void)state;
+    graph = toy_random_graph(9, 80, 4, 2500);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(paths[i], sizeof paths[i], "/tmp/wfre-benchmark-XXXXXX");
+        int descriptor = mkstemp(paths[i]);
+        if (descriptor < 0)
+            return 1;
+        close(descriptor);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        unlink(paths[i]);
+    wfre_graph_close(graph);
+    return 0;
+}
+
+static wfre_benchmark_options options_for(const char *types)
+{
+    return (wfre_benchmark_options){
+        .split = WFRE_TEST, .types = types, .count = COUNT, .cap = CAP, .seed = 3};
+}
+
+static void queries_keep_their_promises(void **state)
+{
+    (void)state;
+    wfre_benchmark_options options = options_for("betae,(i,(p,(e)),(u,(p,(e)),(p,(e)))) type0511");
+    wfre_queryset set;
+    wfre_exact exact;
+    uint32_t differ, first;
+    assert_ok(wfre_benchmark_sample(graph, &options, paths[0], NULL, NULL, NULL, NULL, error));
+    assert_ok(wfre_queryset_read(paths[0], graph, &set, error));
+    assert_int_equal(set.count, 16 * COUNT);
+    assert_int_equal(set.types.count, 16);
+    assert_ok(wfre_queryset_verify(&set, graph, WFRE_TEST, NULL, &differ, &first, error));
+    assert_int_equal(differ, 0);
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    for (uint32_t i = 0; i < set.count; i++) {
+        wfre_list answers;
+        bool matter;
+        assert_in_range(wfre_queryset_hard(&set, i).count, 1, CAP);
+        assert_in_range(wfre_queryset_easy(&set, i).count, 0, CAP);
+        assert_ok(wfre_exact_tree(&exact, WFRE_TEST, set.rows[i].tree, &answers, error));
+        assert_ok(wfre_branches_matter(&exact, WFRE_TEST, WFRE_BRANCHES_ALL, set.rows[i].tree,
+                                       answers.count, &matter, error));
+        assert_true(matter);
+        for (uint32_t k = 0; k < i; k++)
+            assert_false(wfre_node_equal(wfre_tree_sort(&set.arena, set.rows[i].tree),
+                                         wfre_tree_sort(&set.arena, set.rows[k].tree)));
+    }
+    wfre_exact_close(&exact);
+    wfre_queryset_clear(&set);
+}
+
+static void threads_do_not_change_the_set(void **state)
+{
+    (void)state;
+    wfre_benchmark_options options = options_for("2p 3in up");
+    wfre_pool *pool;
+    char *texts[2];
+    size_t lengths[2];
+    assert_ok(wfre_pool_create(3, &pool, error));
+    assert_ok(wfre_benchmark_sample(graph, &options, paths[0], NULL, NULL, NULL, NULL, error));
+    assert_ok(wfre_benchmark_sample(graph, &options, paths[1], pool, NULL, NULL, NULL, error));
+    for (int i = 0; i < 2; i++)
+        assert_ok(wfre_read_all(paths[i], 1 << 20, &texts[i], &lengths[i], error));
+    assert_int_equal(lengths[0], lengths[1]);
+    assert_memory_equal(texts[0], texts[1], lengths[0]);
+    for (int i = 0; i < 2; i++)
+        wfre_free(texts[i]);
+    wfre_pool_free(pool);
+}
+
+static void note_type(void *context, const wfre_benchmark_type *type)
+{
+    ((wfre_benchmark_type *)context)[strcmp(type->name, "1p") == 0] = *type;
+}
+
+/* In the split's graph there is one more edge, so one 1p query each way has a hard answer. */
+static void types_that_run_out_are_reported(void **state)
+{
+    (void)state;
+    wfre_graph_builder *builder;
+    wfre_graph *small;
+    uint32_t ids[4];
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (int i = 0; i < 3; i++)
+        assert_ok(wfre_graph_builder_entity(builder, &"abc"[i], 1, &ids[i], error));
+    assert_ok(wfre_graph_builder_relation(builder, "r", 1, &ids[3], error));
+    assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, 0, 0, 1, error));
+    assert_ok(wfre_graph_builder_triple(builder, WFRE_VALID, 1, 0, 2, error));
+    assert_ok(wfre_graph_builder_finish(builder, &small, error));
+    wfre_graph_builder_free(builder);
+    wfre_benchmark_options options = options_for("3i 1p");
+    wfre_benchmark_type types[2];
+    options.split = WFRE_VALID;
+    assert_ok(
+        wfre_benchmark_sample(small, &options, paths[0], NULL, NULL, note_type, types, error));
+    assert_int_equal(types[1].queries, 2);
+    assert_int_equal(types[0].queries, 0);
+    assert_in_range(types[0].attempts, 100000, 110000);
+    wfre_graph_close(small);
+}
+
+static wfre_status sample(void *context)
+{
+    wfre_benchmark_options options = options_for("2u inp");
+    options.count = 2;
+    return wfre_benchmark_sample(context, &options, paths[0], NULL, NULL, NULL, NULL, NULL);
+}
+
+static void sampling_survives_failed_allocations(void **state)
+{
+    (void)state;
+    sweep_allocations(sample, graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queries_keep_their_promises),
+        cmocka_unit_test(threads_do_not_change_the_set),
+        cmocka_unit_test(types_that_run_out_are_reported),
+        cmocka_unit_test(sampling_survives_failed_allocations),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
