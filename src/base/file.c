@@ -53,6 +53,13 @@ void wfre_unmap(wfre_mapping *mapping)
 
 /* ---- atomic replacement ------------------------------------------------------------------- */
 
+/* A device or pipe, such as /dev/null: written to as it is, for renaming would replace it. */
+static bool is_device(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
 wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *error)
 {
     *writer = (wfre_writer){0};
@@ -72,19 +79,25 @@ wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *
     }
     memcpy(writer->temporary, path, length);
     memcpy(writer->temporary + length, suffix, sizeof suffix);
-    int fd = mkstemp(writer->temporary);
+    bool direct = is_device(path);
+    if (direct)
+        writer->temporary[0] = '\0';
+    int fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : mkstemp(writer->temporary);
     if (fd < 0) {
         status = wfre_fail_errno(error, path, "write");
         goto cleanup;
     }
-    mode_t mask = umask(0);
-    umask(mask);
-    (void)fchmod(fd, 0666 & ~mask);
+    if (!direct) {
+        mode_t mask = umask(0);
+        umask(mask);
+        (void)fchmod(fd, 0666 & ~mask);
+    }
     writer->stream = fdopen(fd, "wb");
     if (!writer->stream) {
         status = wfre_fail_errno(error, path, "write");
         close(fd);
-        unlink(writer->temporary);
+        if (!direct)
+            unlink(writer->temporary);
         goto cleanup;
     }
     return WFRE_OK;
@@ -135,14 +148,15 @@ static void sync_folder(char *path)
 wfre_status wfre_writer_commit(wfre_writer *writer, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    if (fflush(writer->stream) != 0 || fsync(fileno(writer->stream)) != 0)
+    bool renames = writer->temporary[0];
+    if (fflush(writer->stream) != 0 || (renames && fsync(fileno(writer->stream)) != 0))
         status = wfre_fail_errno(error, writer->path, "write");
     if (fclose(writer->stream) != 0 && status == WFRE_OK)
         status = wfre_fail_errno(error, writer->path, "write");
     writer->stream = NULL;
-    if (status == WFRE_OK && rename(writer->temporary, writer->path) != 0)
+    if (status == WFRE_OK && renames && rename(writer->temporary, writer->path) != 0)
         status = wfre_fail_errno(error, writer->path, "replace");
-    if (status == WFRE_OK) {
+    if (status == WFRE_OK && renames) {
         writer->temporary[0] = '\0';
         sync_folder(writer->path);
     }

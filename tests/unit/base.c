@@ -2,7 +2,9 @@
 #include "check.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -144,6 +146,29 @@ static void test_pool(void **state)
     wfre_pool_free(NULL);
 }
 
+/* What is not a regular file is written to, not replaced. */
+static void test_pipes(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-base-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDWR | O_NONBLOCK);
+    assert_true(fd >= 0);
+    assert_ok(wfre_write_file(path, "whole", 5, error));
+    char bytes[8];
+    assert_int_equal(read(fd, bytes, sizeof bytes), 5);
+    assert_memory_equal(bytes, "whole", 5);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
+    close(fd);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
 static void test_files(void **state)
 {
     (void)state;
@@ -199,7 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory), cmocka_unit_test(test_text),
         cmocka_unit_test(test_strings), cmocka_unit_test(test_random), cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
