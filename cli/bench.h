@@ -14,6 +14,7 @@ typedef struct bench {
 
 extern const bench bench_gemm;
 extern const bench bench_sample;
+extern const bench bench_train;
 
 /* Seconds of one run of the work: the median, the fastest and the slowest. */
 typedef struct bench_timing {

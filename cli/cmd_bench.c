@@ -10,6 +10,7 @@
 static const bench *const BENCHES[] = {
     &bench_gemm,
     &bench_sample,
+    &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
@@ -206,6 +207,10 @@ static const cli_option OPTIONS[] = {
      0},
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
     {"precision", 0, CLI_TEXT, "P", "of matrix products: fp32 (default) or bf16", 0, 0},
+    {"preset", 0, CLI_TEXT, "NAME", "train: recipe (default paper-fb15k-237)", 0, 0},
+    {"dim", 0, CLI_INTEGER, "N", "dimensions (default 400)", 1, 65536},
+    {"bases", 0, CLI_INTEGER, "N", "train: bases (default 32)", 0, 65536},
+    {"batch", 0, CLI_INTEGER, "N", "train: queries a batch (default 512)", 1, 1 << 20},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
 };

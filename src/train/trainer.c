@@ -215,9 +215,13 @@ static void update(wfre_trainer *t)
 
 /* ---- a step ------------------------------------------------------------------------------- */
 
+/* The layer norms' gradients see every projected row, so they tell whether one is not a number. */
 static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *error)
 {
-    if (isfinite(loss))
+    double sum = loss;
+    for (uint32_t l = 0; l < t->model->settings.layers; l++)
+        sum += t->vectors->sum(t->model->settings.dim, t->gradients[l].gain);
+    if (isfinite(sum))
         return WFRE_OK;
     return wfre_fail(error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
                      "the loss is not finite at step %llu: lower --rate (now %g) or --rho (now %g)",
@@ -234,8 +238,8 @@ wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
     double embedded = wfre_clock();
     TRY(score(t, &loss, error));
     double scored = wfre_clock();
-    TRY(check_finite(t, loss, error));
     TRY(carry_back(t, error));
+    TRY(check_finite(t, loss, error));
     double carried = wfre_clock();
     update(t);
     double updated = wfre_clock();

@@ -1,0 +1,219 @@
+/* src/train: the same bits on any number of threads, resumption, learning, settings, failures. */
+#include "check.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "toy.h"
+#include "train/checkpoint.h"
+
+/* Every way of training, small. */
+static wfre_train_settings recipe(int variant)
+{
+    wfre_train_settings s;
+    assert_ok(wfre_train_preset(variant == 3 ? "paper-wn18rr" : "small", NULL, &s, error));
+    s.model.dim = 20;
+    s.model.bases = variant == 1 ? 0 : 3;
+    s.model.layers = variant == 2 ? 2 : 1;
+    s.batch = 24;
+    s.negatives = 16;
+    s.hard = 5;
+    s.positives = variant == 2 ? 3 : 1;
+    s.steps = 6;
+    s.drop_basis = variant == 0 ? 0.1 : 0;
+    if (variant == 1)
+        s.candidates = WFRE_CANDIDATES_ALL;
+    if (variant == 2) {
+        s.guide = WFRE_GUIDE_STAGED;
+        s.stage = 0.5;
+        s.clip = 0.1;
+    }
+    return s;
+}
+enum { VARIANTS = 4 };
+
+static void take_steps(wfre_trainer *trainer, int count)
+{
+    for (int i = 0; i < count; i++)
+        assert_ok(wfre_trainer_step(trainer, error));
+}
+
+static void assert_same_model(const wfre_model *a, const wfre_model *b)
+{
+    for (uint32_t t = 0; t < a->tensor_count; t++)
+        assert_memory_equal(a->tensors[t].data, b->tensors[t].data,
+                            a->tensors[t].count * sizeof(float));
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        wfre_train_settings settings = recipe(variant);
+        wfre_trainer *first = NULL;
+        static const unsigned threads[] = {1, 2, 7};
+        for (int i = 0; i < 3; i++) {
+            wfre_pool *pool;
+            wfre_trainer *trainer;
+            assert_ok(wfre_pool_create(threads[i], &pool, error));
+            assert_ok(wfre_trainer_create(graph, &settings, pool, &trainer, error));
+            take_steps(trainer, 6);
+            if (!first) {
+                first = trainer;
+                wfre_pool_free(pool);
+                continue;
+            }
+            assert_same_model(first->model, trainer->model);
+            wfre_trainer_free(trainer);
+            wfre_pool_free(pool);
+        }
+        wfre_trainer_free(first);
+    }
+    wfre_graph_close(graph);
+}
+
+static void test_resume(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-train-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "run.checkpoint");
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    wfre_graph *other = toy_random_graph(7, 40, 4, 300);
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        wfre_train_settings settings = recipe(variant), same_length = {0};
+        wfre_trainer *whole, *half, *rest;
+        double best;
+        assert_ok(wfre_trainer_create(graph, &settings, NULL, &whole, error));
+        take_steps(whole, 6);
+        assert_ok(wfre_trainer_create(graph, &settings, NULL, &half, error));
+        take_steps(half, 3);
+        assert_ok(wfre_checkpoint_write(half, path, 0.25, error));
+        wfre_trainer_free(half);
+        assert_ok(wfre_checkpoint_read(path, graph, NULL, &same_length, &rest, &best, error));
+        assert_true(best == 0.25);
+        take_steps(rest, 3);
+        assert_true(wfre_trainer_done(rest));
+        assert_same_model(whole->model, rest->model);
+        wfre_trainer_free(whole);
+        wfre_trainer_free(rest);
+        assert_int_equal(wfre_checkpoint_read(path, other, NULL, &same_length, &rest, &best, NULL),
+                         WFRE_ERR_MISMATCH);
+    }
+    wfre_graph_close(graph);
+    wfre_graph_close(other);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
+/* Edges that follow a rule: the loss must go far below that of guessing. */
+static void test_learning(void **state)
+{
+    (void)state;
+    wfre_graph_builder *builder;
+    wfre_graph *graph;
+    enum { SIZE = 30 };
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (uint32_t i = 0; i < SIZE; i++)
+        for (uint32_t r = 0; r < 3; r++) {
+            char names[3][8];
+            (void)snprintf(names[0], 8, "e%u", i);
+            (void)snprintf(names[1], 8, "r%u", r);
+            (void)snprintf(names[2], 8, "e%u", (i + 2 * r + 1) % SIZE);
+            wfre_entity head, tail;
+            wfre_relation relation;
+            assert_ok(wfre_graph_builder_entity(builder, names[0], strlen(names[0]), &head, error));
+            assert_ok(wfre_graph_builder_entity(builder, names[2], strlen(names[2]), &tail, error));
+            assert_ok(wfre_graph_builder_relation(builder, names[1], 2, &relation, error));
+            assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, head, relation, tail, error));
+        }
+    assert_ok(wfre_graph_builder_finish(builder, &graph, error));
+    wfre_graph_builder_free(builder);
+    wfre_train_settings settings = recipe(1);
+    settings.steps = 300;
+    settings.batch = 64;
+    settings.model.dim = 60;
+    settings.rate_layers = 0.01;
+    wfre_trainer *trainer;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    take_steps(trainer, 1);
+    double first = wfre_trainer_status(trainer).loss;
+    take_steps(trainer, 299);
+    assert_true(wfre_trainer_status(trainer).loss < 0.3 * first);
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
+static void test_settings(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_train_settings s = recipe(0);
+    wfre_trainer *trainer;
+    wfre_error why;
+    assert_ok(wfre_train_set(&s, "batch", "8", error));
+    assert_ok(wfre_train_set(&s, "rho", "3.5", error));
+    assert_int_equal(s.batch, 8);
+    assert_true(s.model.rho == 3.5);
+    assert_int_equal(wfre_train_set(&s, "loss", "hinge", &why), WFRE_ERR_ARGUMENT);
+    assert_string_equal(why.message, "loss 'hinge': use one of sigmoid, softmax");
+    s.steps = 0;
+    s.seconds = 0;
+    assert_int_equal(wfre_trainer_create(graph, &s, NULL, &trainer, &why), WFRE_ERR_ARGUMENT);
+    s = recipe(0);
+    s.candidates = WFRE_CANDIDATES_OWN;
+    assert_int_equal(wfre_trainer_create(graph, &s, NULL, &trainer, &why), WFRE_ERR_ARGUMENT);
+    assert_int_equal(wfre_train_preset("huge", graph, &s, &why), WFRE_ERR_NOT_FOUND);
+    wfre_graph_close(graph);
+}
+
+/* A model that leaves the finite numbers stops with advice and without an update. */
+static void test_not_finite(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_train_settings settings = recipe(0);
+    wfre_trainer *trainer;
+    wfre_error why;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    for (size_t i = 0; i < trainer->model->tensors[2].count; i++)
+        trainer->model->tensors[2].data[i] = NAN;
+    assert_int_equal(wfre_trainer_step(trainer, &why), WFRE_ERR_NUMERIC);
+    assert_non_null(strstr(why.message, "lower"));
+    assert_int_equal(wfre_trainer_status(trainer).step, 0);
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
+static wfre_status train_once(void *context)
+{
+    wfre_train_settings settings = recipe(2);
+    wfre_trainer *trainer = NULL;
+    settings.stage = 0;
+    wfre_status status = wfre_trainer_create(context, &settings, NULL, &trainer, NULL);
+    if (status == WFRE_OK)
+        status = wfre_trainer_step(trainer, NULL);
+    wfre_trainer_free(trainer);
+    return status;
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    sweep_allocations(train_once, graph);
+    wfre_graph_close(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_learning),   cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
