@@ -15,9 +15,11 @@
 #include "query/notation.h"
 #include "query/scan.h"
 
-enum { NESTING = 256, VARIABLES = 1024 };
-/* A level of nesting makes at most an OR and an AND, or the three nodes of a forall. */
-_Static_assert(3 * NESTING + VARIABLES < WFRE_FORMULA_DEPTH, "formulas could become too deep");
+/* Formulas are limited in depth, not counting the quantifiers that go in front; the text, which the
+ * parser recurses over, in nesting. Printing writes at most three levels of text (a bracket, a
+ * quantifier, its variable) for one of the formula, so what was parsed can be parsed again. */
+enum { DEPTH = 2 * WFRE_TREE_DEPTH, NESTING = 4 * DEPTH, VARIABLES = 1024 };
+_Static_assert(DEPTH + VARIABLES < WFRE_FORMULA_DEPTH, "formulas could become too deep");
 
 typedef struct parser {
     wfre_cursor cursor;
@@ -29,19 +31,19 @@ typedef struct parser {
     bool implicit[VARIABLES]; /* nothing in the text binds it */
 } parser;
 
-static wfre_status parse_or(parser *p, unsigned depth, const wfre_formula **formula);
+static wfre_status parse_or(parser *p, unsigned level, const wfre_formula **formula);
 
 static wfre_status out_of_memory(parser *p)
 {
     return wfre_fail_memory(p->cursor.error, "reading a query");
 }
 
-static wfre_status check_depth(parser *p, unsigned depth)
+static wfre_status check_nesting(parser *p, unsigned level)
 {
-    if (depth <= NESTING)
+    if (level <= NESTING)
         return WFRE_OK;
     return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, p->cursor.at,
-                     "the query is nested more than %d deep", NESTING);
+                     "the query is nested too deep, in more than %d levels", NESTING);
 }
 
 /* ---- tokens -----------------------------------------------------------------------------------
@@ -181,21 +183,21 @@ cleanup:
 }
 
 /* Behind "exists" or "forall". Every variable counts as a level of nesting. */
-static wfre_status parse_quantifier(parser *p, bool forall, unsigned depth,
+static wfre_status parse_quantifier(parser *p, bool forall, unsigned level,
                                     const wfre_formula **formula)
 {
     wfre_status status = WFRE_OK;
     uint32_t outer = p->scope_size;
     do {
         wfre_symbol symbol;
-        TRY(check_depth(p, ++depth));
+        TRY(check_nesting(p, ++level));
         TRY(scan_variable(p, "a variable, such as ?y", &symbol));
         TRY(add_variable(p, &symbol, false, &p->scope[p->scope_size]));
         p->scope_size++;
     } while (wfre_scan_accept(&p->cursor, ',') || wfre_scan_peek(&p->cursor) == '?');
     (void)(wfre_scan_accept(&p->cursor, '.') || wfre_scan_accept(&p->cursor, ':'));
     const wfre_formula *body;
-    TRY(parse_or(p, depth, &body));
+    TRY(parse_or(p, level, &body));
     if (forall)
         body = wfre_formula_not(p->cursor.arena, body);
     while (p->scope_size > outer)
@@ -209,21 +211,21 @@ cleanup:
     return status;
 }
 
-static wfre_status parse_unary(parser *p, unsigned depth, const wfre_formula **formula)
+static wfre_status parse_unary(parser *p, unsigned level, const wfre_formula **formula)
 {
     wfre_status status;
-    TRY(check_depth(p, ++depth));
+    TRY(check_nesting(p, ++level));
     if (accept_operator(p, '!')) {
-        TRY(parse_unary(p, depth, formula));
+        TRY(parse_unary(p, level, formula));
         *formula = wfre_formula_not(p->cursor.arena, *formula);
         if (!*formula)
             status = out_of_memory(p);
     } else if (accept_operator(p, 'E')) {
-        TRY(parse_quantifier(p, false, depth, formula));
+        TRY(parse_quantifier(p, false, level, formula));
     } else if (accept_operator(p, 'A')) {
-        TRY(parse_quantifier(p, true, depth, formula));
+        TRY(parse_quantifier(p, true, level, formula));
     } else if (wfre_scan_accept(&p->cursor, '(')) {
-        TRY(parse_or(p, depth, formula));
+        TRY(parse_or(p, level, formula));
         TRY(expect(p, ')', "& or | or a closing bracket"));
     } else {
         TRY(parse_atom(p, formula));
@@ -232,10 +234,10 @@ cleanup:
     return status;
 }
 
-typedef wfre_status (*operand)(parser *p, unsigned depth, const wfre_formula **formula);
+typedef wfre_status (*operand)(parser *p, unsigned level, const wfre_formula **formula);
 
 /* One or more operands with the operator of `kind` between them. */
-static wfre_status parse_joined(parser *p, unsigned depth, wfre_formula_kind kind, operand parse,
+static wfre_status parse_joined(parser *p, unsigned level, wfre_formula_kind kind, operand parse,
                                 const wfre_formula **formula)
 {
     wfre_status status;
@@ -247,7 +249,7 @@ static wfre_status parse_joined(parser *p, unsigned depth, wfre_formula_kind kin
             status = out_of_memory(p);
             goto cleanup;
         }
-        TRY(parse(p, depth, &children[count]));
+        TRY(parse(p, level, &children[count]));
         count++;
     } while (accept_operator(p, kind == WFRE_AND ? '&' : '|'));
     *formula = wfre_formula_join(p->cursor.arena, kind, children, count);
@@ -258,14 +260,14 @@ cleanup:
     return status;
 }
 
-static wfre_status parse_and(parser *p, unsigned depth, const wfre_formula **formula)
+static wfre_status parse_and(parser *p, unsigned level, const wfre_formula **formula)
 {
-    return parse_joined(p, depth, WFRE_AND, parse_unary, formula);
+    return parse_joined(p, level, WFRE_AND, parse_unary, formula);
 }
 
-static wfre_status parse_or(parser *p, unsigned depth, const wfre_formula **formula)
+static wfre_status parse_or(parser *p, unsigned level, const wfre_formula **formula)
 {
-    return parse_joined(p, depth, WFRE_OR, parse_and, formula);
+    return parse_joined(p, level, WFRE_OR, parse_and, formula);
 }
 
 /* ---- the whole query --------------------------------------------------------------------------
@@ -288,9 +290,22 @@ static uint32_t collect_implicit(parser *p, const wfre_formula *formula, uint32_
     return count;
 }
 
+static unsigned depth_of(const wfre_formula *formula)
+{
+    unsigned deepest = 0;
+    for (uint32_t i = 0; i < formula->child_count; i++) {
+        unsigned depth = depth_of(formula->children[i]);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest + 1;
+}
+
 static wfre_status finish(parser *p, const wfre_formula *formula)
 {
     wfre_query *query = p->query;
+    if (depth_of(formula) > DEPTH)
+        return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, 0,
+                         "the query is nested too deep, in more than %d levels", DEPTH);
     uint32_t found[VARIABLES];
     for (uint32_t i = collect_implicit(p, formula, found, 0); i-- > 0;)
         formula = wfre_formula_exists(&query->arena, found[i], formula);

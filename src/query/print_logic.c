@@ -1,9 +1,9 @@
 /* Formulas as text of the logic notation.
  *
  * Quantifiers that the parser would put back by itself are left out: those in front of the formula,
- * if the formula uses their variables in the same order. Brackets are written where the parser
- * needs them to build the same formula, and around quantifiers for the reader. A variable that
- * would hide another in scope gets a number behind its name. */
+ * as far as the formula uses their variables in the same order. Brackets are written where the
+ * parser needs them to build the same formula, and around quantifiers for the reader. A variable
+ * that would hide another in scope gets a number behind its name. */
 #include <string.h>
 
 #include "query/notation.h"
@@ -85,6 +85,22 @@ static void print_joined(printer *p, const wfre_formula *formula)
     }
 }
 
+/* One "exists" for quantifiers that follow one another. */
+static void print_exists(printer *p, const wfre_formula *formula)
+{
+    uint32_t outer = p->scope_size;
+    const char *before = "exists ?";
+    for (; formula->kind == WFRE_EXISTS; formula = formula->children[0]) {
+        enter(p, formula->variable);
+        wfre_text_add(p->text, before);
+        wfre_text_add(p->text, p->shown[formula->variable]);
+        before = ", ?";
+    }
+    wfre_text_add(p->text, ". ");
+    print_formula(p, formula);
+    p->scope_size = outer;
+}
+
 static void print_formula(printer *p, const wfre_formula *formula)
 {
     const wfre_formula *child = formula->child_count ? formula->children[0] : NULL;
@@ -106,10 +122,7 @@ static void print_formula(printer *p, const wfre_formula *formula)
         print_joined(p, formula);
         break;
     case WFRE_EXISTS:
-        enter(p, formula->variable);
-        wfre_text_format(p->text, "exists ?%s. ", p->shown[formula->variable]);
-        print_formula(p, child);
-        p->scope_size--;
+        print_exists(p, formula);
         break;
     }
 }
@@ -117,44 +130,40 @@ static void print_formula(printer *p, const wfre_formula *formula)
 /* ---- quantifiers in front ---------------------------------------------------------------------
  */
 
-/* Advances *next over the front variables in the order of their first use; false at one that is
- * used before its turn. */
-static bool used_in_order(const wfre_formula *formula, const uint32_t *place, uint32_t *next)
+/* Numbers the variables in the order of their first use; those that are not used keep WFRE_NONE. */
+static void number_uses(const wfre_formula *formula, uint32_t *rank, uint32_t *next)
 {
     if (formula->kind == WFRE_ATOM) {
         wfre_term terms[] = {formula->left, formula->right};
-        for (int i = 0; i < 2; i++) {
-            uint32_t at = terms[i].is_variable ? place[terms[i].id] : WFRE_NONE;
-            if (at != WFRE_NONE && at > *next)
-                return false;
-            *next += at == *next;
-        }
+        for (int i = 0; i < 2; i++)
+            if (terms[i].is_variable && rank[terms[i].id] == WFRE_NONE)
+                rank[terms[i].id] = (*next)++;
     }
     for (uint32_t i = 0; i < formula->child_count; i++)
-        if (!used_in_order(formula->children[i], place, next))
-            return false;
-    return true;
+        number_uses(formula->children[i], rank, next);
 }
 
 /* The formula behind the quantifiers that need not be written; their variables enter the scope. */
 static const wfre_formula *leave_out_front(printer *p)
 {
-    const wfre_formula *whole = p->query->formula, *body = whole;
-    uint32_t *place = wfre_arena_alloc(&p->arena, p->query->variable_count, sizeof *place);
-    if (!place) {
+    const wfre_formula *rest = p->query->formula;
+    uint32_t *rank = wfre_arena_alloc(&p->arena, p->query->variable_count, sizeof *rank);
+    if (!rank) {
         p->text->failed = true;
-        return whole;
+        return rest;
     }
     for (uint32_t v = 0; v < p->query->variable_count; v++)
-        place[v] = WFRE_NONE;
-    uint32_t count = 0, next = 0;
-    for (; body->kind == WFRE_EXISTS; body = body->children[0])
-        place[body->variable] = count++;
-    if (!used_in_order(body, place, &next) || next < count)
-        return whole;
-    for (const wfre_formula *front = whole; front != body; front = front->children[0])
-        enter(p, front->variable);
-    return body;
+        rank[v] = WFRE_NONE;
+    uint32_t uses = 0, next = 0;
+    number_uses(rest, rank, &uses);
+    for (; rest->kind == WFRE_EXISTS; rest = rest->children[0]) {
+        uint32_t use = rank[rest->variable];
+        if (use == WFRE_NONE || use < next)
+            break;
+        next = use + 1;
+        enter(p, rest->variable);
+    }
+    return rest;
 }
 
 void wfre_logic_print(wfre_text *text, const wfre_graph *graph, const wfre_query *query)

@@ -16,7 +16,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { WFRE_TREE_DEPTH = 256 };
+/* A projection becomes two levels of a formula, and those are limited to twice as many. */
+enum { WFRE_TREE_DEPTH = 128 };
 
 typedef enum wfre_op {
     WFRE_OP_ENTITY,

@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
-/* The tree as a formula and back; formulas hold less than trees may. */
+/* The tree as a formula, that as text, and back; a tree may say more than a formula can. */
 static void check_formula(wfre_query *query)
 {
     const wfre_node *tree = query->tree;
@@ -15,6 +15,14 @@ static void check_formula(wfre_query *query)
         return;
     must(wfre_query_find_tree(query, NULL) == WFRE_OK);
     must(query->tree && wfre_node_equal(query->tree, tree));
+    wfre_query again = {0};
+    wfre_text text = {0};
+    bool same = false;
+    wfre_logic_print(&text, NULL, query);
+    must(wfre_logic_parse(&again, NULL, text.data, text.length, NULL) == WFRE_OK);
+    must(wfre_query_same_formula(query, &again, &same, NULL) == WFRE_OK && same);
+    wfre_text_free(&text);
+    wfre_arena_free(&again.arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
