@@ -258,10 +258,15 @@ static wfre_status import(const char *const *sources, size_t source_count,
         TRY(wfre_graph_builder_finish(job.builder, graph, error));
     report->duplicates = job.builder->duplicates;
 cleanup:
-    wfre_strings_free(&job.pending.subjects);
-    wfre_notes_free(&job.pending.labels);
-    wfre_graph_builder_free(job.builder);
+    wfre_import_job_free(&job);
     return status;
+}
+
+void wfre_import_job_free(wfre_import_job *job)
+{
+    wfre_strings_free(&job->pending.subjects);
+    wfre_notes_free(&job->pending.labels);
+    wfre_graph_builder_free(job->builder);
 }
 
 wfre_status wfre_import(const char *const *sources, size_t source_count,

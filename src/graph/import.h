@@ -24,6 +24,8 @@ typedef struct wfre_import_job {
     wfre_import_pending pending;
 } wfre_import_job;
 
+void wfre_import_job_free(wfre_import_job *job);
+
 typedef struct wfre_importer {
     const char *name;
     const char *about;

@@ -221,8 +221,8 @@ static void fill_entities(adjacency *edges, uint32_t entities, uint32_t relation
                 (wfre_edge_group){relation, group};
 }
 
-static wfre_status put_edges(image *to, const wfre_triple *const rows[2], uint32_t count,
-                             wfre_split split, wfre_error *error)
+static wfre_status put_edges(image *to, const wfre_triple *const rows[2], uint32_t count, int split,
+                             wfre_error *error)
 {
     uint32_t entities = to->header.entities, relations = to->header.relations;
     size_t both = 2 * (size_t)to->header.triples[split];
@@ -237,7 +237,7 @@ static wfre_status put_edges(image *to, const wfre_triple *const rows[2], uint32
     if (!edges.relation_groups || !edges.group_entity || !edges.group_begin || !edges.targets ||
         !edges.entity_begin)
         goto out_of_memory;
-    fill_groups(&edges, rows, count, relations, split);
+    fill_groups(&edges, rows, count, relations, (wfre_split)split);
     TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_RELATION_GROUPS),
                     edges.relation_groups, ((size_t)relations + 1) * 4, error));
     TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_GROUP_ENTITY), edges.group_entity,
@@ -318,7 +318,7 @@ static wfre_status put_graph(image *to, wfre_graph_builder *builder, const wfre_
                    &header->sections[wfre_edges_section(split - 1, 0)],
                    WFRE_EDGES_SECTIONS * sizeof header->sections[0]);
         else
-            TRY(put_edges(to, rows, (uint32_t)builder->count, (wfre_split)split, error));
+            TRY(put_edges(to, rows, (uint32_t)builder->count, split, error));
     }
     TRY(put_header(to, error));
 cleanup:

@@ -138,7 +138,7 @@ static void compute_tile(const wfre_tile *tile)
     finish_tile(tile, sums);
 }
 
-#if defined(__AMX_TILE__)
+#if defined(__AMX_TILE__) || defined(__AMXTILE__)
 #define TABLE wfre_gemm_amx
 #else
 #define TABLE wfre_gemm_amx_emulated

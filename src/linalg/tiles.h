@@ -4,7 +4,7 @@
 #ifndef WFRE_SRC_LINALG_TILES_H
 #define WFRE_SRC_LINALG_TILES_H
 
-#if defined(__AMX_TILE__)
+#if defined(__AMX_TILE__) || defined(__AMXTILE__) /* GCC's name and older clang's */
 #include <immintrin.h>
 #else
 #include <string.h>

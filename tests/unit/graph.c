@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/rng.h"
 #include "graph/graph.h"
 #include "graph/image.h"
+#include "snapshot.h"
 
 static wfre_status add(wfre_graph_builder *builder, wfre_split split, const char *head,
                        const char *relation, const char *tail, wfre_error *error)
@@ -260,28 +260,6 @@ static void test_unwritable(void **state)
 
 /* ---- damage --------------------------------------------------------------------------------- */
 
-/* Uses everything there is; with a sanitizer this shows reads outside the image. */
-static uint64_t use_graph(const wfre_graph *graph)
-{
-    uint64_t sum = 0;
-    for (wfre_entity e = 0; e < 8; e++) {
-        wfre_name name = wfre_graph_entity_label(graph, e);
-        sum += name.length ? (unsigned char)name.bytes[name.length - 1] : 0;
-        sum += wfre_graph_find_entity(graph, name.bytes, name.length);
-        sum += wfre_graph_entity_description(graph, e).length;
-        for (int split = 0; split < WFRE_SPLITS; split++)
-            for (wfre_relation r = 0; r < 5; r++) {
-                wfre_list list = wfre_graph_targets(graph, (wfre_split)split, r, e);
-                for (size_t i = 0; i < list.count; i++)
-                    sum += list.ids[i];
-                list = wfre_graph_sources(graph, (wfre_split)split, r);
-                for (size_t i = 0; i < list.count; i++)
-                    sum += list.ids[i];
-            }
-    }
-    return sum;
-}
-
 typedef struct family_image {
     unsigned char *bytes; /* an exact-size copy, for the sanitizers */
     size_t length;
@@ -340,7 +318,7 @@ static void test_flipped(void **state)
         wfre_graph *graph;
         wfre_status status = wfre_graph_from_bytes(image.bytes, image.length, false, &graph, NULL);
         if (status == WFRE_OK) {
-            (void)use_graph(graph);
+            (void)snapshot_use(graph);
             wfre_status valid = wfre_graph_validate(graph, NULL);
             assert_int_equal(valid == WFRE_OK, is_padding(&intact, bit / 8));
             wfre_graph_close(graph);
@@ -348,19 +326,6 @@ static void test_flipped(void **state)
         image.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     }
     wfre_free(image.bytes);
-}
-
-/* Makes the checksums fit again, as a malicious file would. */
-static void seal(family_image image)
-{
-    wfre_image_header *header = (wfre_image_header *)(void *)image.bytes;
-    for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
-        wfre_image_section *row = &header->sections[section];
-        if (row->offset <= image.length && row->length <= image.length - row->offset)
-            row->checksum = wfre_hash(image.bytes + row->offset, (size_t)row->length, 0);
-    }
-    header->fingerprint = wfre_image_fingerprint(header);
-    header->checksum = wfre_hash(header, offsetof(wfre_image_header, checksum), 0);
 }
 
 /* Every bit flipped and the checksums made to fit: a graph that validates then is a true graph. */
@@ -375,11 +340,11 @@ static void test_forged(void **state)
     for (size_t bit = 0; bit < 8 * image.length; bit++) {
         memcpy(image.bytes, intact, image.length);
         image.bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-        seal(image);
+        snapshot_seal(image.bytes, image.length);
         wfre_graph *graph;
         if (wfre_graph_from_bytes(image.bytes, image.length, false, &graph, NULL) != WFRE_OK)
             continue;
-        (void)use_graph(graph);
+        (void)snapshot_use(graph);
         accepted += wfre_graph_validate(graph, NULL) == WFRE_OK;
         wfre_graph_close(graph);
     }
@@ -414,11 +379,11 @@ static void test_reasons(void **state)
     header->byte_order = WFRE_IMAGE_BYTE_ORDER;
     header->entities++;
     expect_refusal(image, WFRE_ERR_FORMAT, "header checksum");
-    seal(image);
+    snapshot_seal(image.bytes, image.length);
     expect_refusal(image, WFRE_ERR_FORMAT, "'entity names, offsets'");
     header->entities--;
     header->triples[0] = 99;
-    seal(image);
+    snapshot_seal(image.bytes, image.length);
     expect_refusal(image, WFRE_ERR_FORMAT, "contradicts itself");
     image.bytes[1] = 'w';
     expect_refusal(image, WFRE_ERR_FORMAT, "some other kind of file");
