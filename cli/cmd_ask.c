@@ -1,131 +1,143 @@
-/* wfre ask: the answers to a question. */
+/* wfre ask: known and predicted answers to questions. */
 #include <string.h>
 
+#include "ask.h"
 #include "commands.h"
 
-static const char *const SPLIT_NAMES[] = {"train", "valid", "test"};
+enum { DEFAULT_TOP = 10 };
 
-/* What was asked, and how. */
-typedef struct question {
-    const char *text;
-    wfre_split split;
-    double timeout;
-    size_t top; /* how many answers to print */
-    bool json;
-} question;
-
-static void print_json_name(const char *key, wfre_name name)
-{
-    printf(",\"%s\":", key);
-    cli_print_json(stdout, name.bytes, name.length);
-}
-
-static void print_json(const wfre_graph *graph, const question *asked, wfre_list answers,
-                       double seconds)
-{
-    printf("{\"query\":");
-    cli_print_json(stdout, asked->text, strlen(asked->text));
-    printf(",\"split\":\"%s\",\"count\":%zu,\"seconds\":%.6f,\"answers\":[",
-           SPLIT_NAMES[asked->split], answers.count, seconds);
-    for (size_t i = 0; i < answers.count && i < asked->top; i++) {
-        printf("%s{\"id\":%u", i ? "," : "", answers.ids[i]);
-        print_json_name("name", wfre_graph_entity_name(graph, answers.ids[i]));
-        print_json_name("label", wfre_graph_entity_label(graph, answers.ids[i]));
-        printf("}");
-    }
-    printf("]}\n");
-}
-
-/* One answer a line: its label, and its name where that is another. */
-static void print_answers(const wfre_graph *graph, const question *asked, wfre_list answers,
-                          double seconds)
-{
-    for (size_t i = 0; i < answers.count && i < asked->top; i++) {
-        wfre_name name = wfre_graph_entity_name(graph, answers.ids[i]);
-        wfre_name label = wfre_graph_entity_label(graph, answers.ids[i]);
-        printf("%.*s", (int)label.length, label.bytes);
-        if (label.length != name.length || memcmp(label.bytes, name.bytes, name.length) != 0)
-            printf("  (%.*s)", (int)name.length, name.bytes);
-        printf("\n");
-    }
-    fflush(stdout);
-    cli_note("%s answer%s on the %s graph in %.1f ms", cli_thousands(answers.count),
-             answers.count == 1 ? "" : "s", SPLIT_NAMES[asked->split], seconds * 1000);
-    if (answers.count > asked->top)
-        cli_note("the first %s are shown; --top 0 shows all", cli_thousands(asked->top));
-}
-
-static int answer_exactly(const wfre_graph *graph, const question *asked)
+/* Answers one question and prints what was found; the exit code. */
+static int answer(const ask_session *session, const char *question)
 {
     wfre_query *query = NULL;
-    wfre_exact *exact = NULL;
-    wfre_list answers;
     wfre_error error;
-    if (wfre_query_parse(graph, WFRE_NOTATION_AUTO, asked->text, strlen(asked->text), &query,
+    ask_result result = {.question = question};
+    if (wfre_query_parse(session->graph, WFRE_NOTATION_AUTO, question, strlen(question), &query,
                          &error) != WFRE_OK)
-        return cli_fail_at(&error, asked->text);
+        return cli_fail_at(&error, question);
     double start = cli_clock();
-    wfre_status status = wfre_exact_create(graph, &exact, &error);
-    if (status == WFRE_OK)
-        status = wfre_exact_answer(exact, asked->split, query, asked->timeout, cli_monitor(),
-                                   &answers, &error);
-    double seconds = cli_clock() - start;
+    wfre_status status =
+        wfre_ask(session->asker, query, &session->options, cli_monitor(), &result.answers, &error);
+    result.seconds = cli_clock() - start;
     int code = EXIT_DONE;
     if (status != WFRE_OK)
         code = cli_fail(&error);
-    else if (asked->json)
-        print_json(graph, asked, answers, seconds);
+    else if (session->json)
+        ask_print_json(session, &result);
     else
-        print_answers(graph, asked, answers, seconds);
-    wfre_exact_free(exact);
+        ask_print(session, &result);
     wfre_query_free(query);
     return code;
 }
 
+/* Whether an argument means a model rather than a question. */
+static bool is_model(const char *text)
+{
+    static const char ENDING[] = ".safetensors";
+    size_t length = strlen(text);
+    return length >= sizeof ENDING - 1 && strcmp(text + length - (sizeof ENDING - 1), ENDING) == 0;
+}
+
+static int read_options(const cli_call *call, bool model, ask_session *session)
+{
+    wfre_ask_options *options = &session->options;
+    wfre_ask_options_default(options);
+    long long top = cli_integer(call, "top", model ? DEFAULT_TOP : 0);
+    session->top = top > 0 ? (size_t)top : SIZE_MAX;
+    session->json = cli_has(call, "json");
+    options->top = session->top;
+    options->min_probability = cli_number(call, "min-probability", 0);
+    options->exhaustive = cli_has(call, "exhaustive");
+    options->timeout = cli_duration(call, "timeout", 0);
+    const char *only = cli_text(call, "only", cli_has(call, "exact") ? "known" : NULL);
+    if (only && strcmp(only, "known") != 0 && strcmp(only, "predicted") != 0)
+        return cli_usage(call, "--only is known or predicted, not %s", only);
+    if (!model && only && strcmp(only, "predicted") == 0)
+        return cli_usage(call, "--only predicted needs a model");
+    options->known = !only || strcmp(only, "known") == 0;
+    options->predicted = !only || strcmp(only, "predicted") == 0;
+    return cli_split(call, WFRE_TEST, &options->split);
+}
+
+static wfre_status open_model(ask_session *session, const char *path, wfre_pool *pool,
+                              wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    if (path)
+        status = wfre_model_open(path, &session->model, error);
+    if (status == WFRE_OK)
+        status = wfre_asker_create(session->graph, session->model, pool, &session->asker, error);
+    return status;
+}
+
 static int run(const cli_call *call)
 {
-    long long top = cli_integer(call, "top", 0);
-    question asked = {.text = cli_argument(call, 1),
-                      .timeout = cli_duration(call, "timeout", 0),
-                      .top = top > 0 ? (size_t)top : SIZE_MAX,
-                      .json = cli_has(call, "json")};
-    int code = cli_split(call, WFRE_TEST, &asked.split);
+    const char *path = cli_argument(call, 1);
+    bool model = path && is_model(path);
+    const char *question = cli_argument(call, model ? 2 : 1);
+    ask_session session = {0};
+    wfre_pool *pool = NULL;
+    wfre_error error;
+    if (!question)
+        return cli_usage(call, "the question is missing");
+    if (!model && cli_argument(call, 2))
+        return cli_usage(call, "%s: the name of a model ends with .safetensors", path);
+    int code = read_options(call, model, &session);
+    if (code == EXIT_DONE)
+        code = cli_open_graph(cli_argument(call, 0), &session.graph);
     if (code != EXIT_DONE)
         return code;
-    wfre_graph *graph;
-    wfre_error error;
-    if (wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK)
-        return cli_fail(&error);
-    code = answer_exactly(graph, &asked);
-    wfre_graph_close(graph);
+    wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
+    if (status == WFRE_OK)
+        status = open_model(&session, model ? path : NULL, pool, &error);
+    code = status == WFRE_OK ? answer(&session, question) : cli_fail(&error);
+    wfre_asker_free(session.asker);
+    wfre_model_free(session.model);
+    wfre_pool_free(pool);
+    wfre_graph_close(session.graph);
     return code;
 }
 
 static const cli_option OPTIONS[] = {
-    {"exact", 0, CLI_FLAG, NULL, "only answers that the graph proves (always so without a model)",
+    {"top", 0, CLI_INTEGER, "N",
+     "at most N answers of each kind; 0: all (default 10, or all if "
+     "there is no model)",
+     0, 4294967295.0},
+    {"min-probability", 0, CLI_NUMBER, "P", "leave out predicted answers less likely than this", 0,
+     1},
+    {"only", 0, CLI_TEXT, "KIND", "known or predicted answers only", 0, 0},
+    {"exact", 0, CLI_FLAG, NULL, "the same as --only known", 0, 0},
+    {"split", 0, CLI_TEXT, "S",
+     "what is known: train, with valid too, or with all of test "
+     "(default test)",
      0, 0},
-    {"split", 0, CLI_TEXT, "S", "on train, with valid too, or with all of test (default test)", 0,
-     0},
-    {"top", 0, CLI_INTEGER, "N", "print at most N answers (default 0: all)", 0, 4294967295.0},
+    {"exhaustive", 0, CLI_FLAG, NULL, "score every entity instead of searching", 0, 0},
     {"timeout", 0, CLI_DURATION, "T", "give up after this long, such as 10s (default: never)", 0,
      0},
     CLI_OPTION_JSON,
+    CLI_OPTION_THREADS,
 };
 
 const cli_command command_ask = {
     .name = "ask",
-    .arguments = "G.kg 'QUERY'",
-    .summary = "answer a question",
+    .arguments = "G.kg [M.safetensors] 'QUERY'",
+    .summary = "answer a question: what the graph proves, then what a model predicts",
     .details =
         "A QUERY may be written as logic, as an operator tree or as BetaE tuples. Any first-order\n"
-        "formula is answered exactly, cyclic ones too. Answers go to standard output, one a line.\n"
+        "formula is answered exactly, cyclic ones too; a model predicts answers to those that are\n"
+        "operator trees. An answer that the graph proves is never listed as predicted.\n"
+        "\n"
+        "With a model each line has the rank among the answers of its kind, the kind, the "
+        "probability\n"
+        "and the entity; without one all answers are known, and a line has the entity alone.\n"
         "\n"
         "Examples:\n"
         "  wfre ask g.kg '?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA)'\n"
+        "  wfre ask g.kg m.safetensors '?f : directed(Nolan, ?f)' --only predicted --top 20\n"
         "  wfre ask g.kg '?x : knows(?x, ?y) & knows(?y, ?z) & knows(?z, ?x)' --timeout 10s\n"
         "  wfre ask g.kg '(p,directed,(p,award^-1,(e,Oscar)))' --split train --json\n",
     CLI_OPTIONS(OPTIONS),
-    .minimum_arguments = 2,
-    .maximum_arguments = 2,
+    .minimum_arguments = 1,
+    .maximum_arguments = 3,
     .run = run,
 };

@@ -11,10 +11,12 @@
  *   wfre/train.h   train one
  *   wfre/eval.h    rank hard answers, average, report
  *   wfre/bench.h   work to measure this machine with
+ *   wfre/answer.h  ask: known and predicted answers
  */
 #ifndef WFRE_H
 #define WFRE_H
 
+#include "wfre/answer.h"
 #include "wfre/base.h"
 #include "wfre/bench.h"
 #include "wfre/eval.h"

@@ -16,3 +16,13 @@ ask '(p,(e))'
 ask '?x : parent(?x' 
 show wfre ask missing.kg '?x : parent(Ann, ?x)'
 show wfre ask g.kg
+# Labels and descriptions; what needs a model.
+printf 'Nolan\tdirected\tTenet\n' >g.tsv
+printf 'Tenet\tTenet (2020)\tA secret agent manipulates the flow of time in order to prevent the third world war.\n' >labels.tsv
+wfre import g.tsv -o g.kg --labels labels.tsv >/dev/null 2>&1
+ask '?f : directed(Nolan, ?f)'
+ask '?f : directed(Nolan, ?f)' --json
+ask '?f : directed(Nolan, ?f)' --only predicted
+ask '?f : directed(Nolan, ?f)' --only some
+ask model '?f : directed(Nolan, ?f)'
+ask m.safetensors '?f : directed(Nolan, ?f)'

@@ -1,0 +1,29 @@
+/* Between cmd_ask.c and what prints its answers. */
+#ifndef WFRE_CLI_ASK_H
+#define WFRE_CLI_ASK_H
+
+#include "cli.h"
+
+/* How questions are answered and shown, whichever way they come in. */
+typedef struct ask_session {
+    wfre_graph *graph;
+    wfre_model *model; /* NULL: known answers only */
+    wfre_asker *asker;
+    wfre_ask_options options;
+    size_t top; /* known answers to print, and predicted ones to ask for */
+    bool json;
+} ask_session;
+
+/* What came of one question. */
+typedef struct ask_result {
+    const char *question;
+    wfre_answers answers;
+    double seconds;
+} ask_result;
+
+/* The answers as a table on standard output, a summary on standard error. */
+void ask_print(const ask_session *session, const ask_result *result);
+/* One JSON object on one line. */
+void ask_print_json(const ask_session *session, const ask_result *result);
+
+#endif

@@ -1,0 +1,69 @@
+/* Asking: the answers that a graph proves and, apart from them, those that a model predicts.
+ *
+ *     wfre_asker *asker;
+ *     wfre_answers answers;
+ *     wfre_ask_options options;
+ *     wfre_ask_options_default(&options);
+ *     if (wfre_asker_create(graph, model, pool, &asker, &error) == WFRE_OK)
+ *         status = wfre_ask(asker, query, &options, NULL, &answers, &error);
+ *     wfre_asker_free(asker);
+ */
+#ifndef WFRE_ANSWER_H
+#define WFRE_ANSWER_H
+
+#include "wfre/model.h"
+#include "wfre/query.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Holds what answering takes; for one thread at a time. */
+typedef struct wfre_asker wfre_asker;
+
+/* Borrows all of them until freed. Without a model (NULL) there are only known answers. Fails with
+ * WFRE_ERR_MISMATCH if the model belongs to another graph. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_asker_create(const wfre_graph *graph,
+                                                      const wfre_model *model, wfre_pool *pool,
+                                                      wfre_asker **asker, wfre_error *error);
+WFRE_API void wfre_asker_free(wfre_asker *asker);
+
+typedef struct wfre_ask_options {
+    wfre_split split; /* the graph that proves */
+    bool known;       /* whether to list the answers that it proves ... */
+    bool predicted;   /* ... and those that the model predicts */
+    size_t top;       /* at most this many predicted ones; the known ones are always all there */
+    double min_probability; /* predicted ones below are left out */
+    bool exhaustive;        /* score every entity instead of searching */
+    double timeout;         /* seconds for the known ones; 0: no limit */
+} wfre_ask_options;
+
+/* The whole graph, both kinds, 10 predicted ones of any probability. */
+WFRE_API void wfre_ask_options_default(wfre_ask_options *options);
+
+typedef struct wfre_prediction {
+    wfre_entity entity;
+    double score;       /* the model's logit: gamma - rho * distance; higher is better */
+    double probability; /* that it is an answer; NAN if the model is not calibrated */
+} wfre_prediction;
+
+/* Valid until the asker's next question. No entity is in both lists. */
+typedef struct wfre_answers {
+    wfre_list known;                  /* ascending */
+    const wfre_prediction *predicted; /* best first */
+    size_t predicted_count;
+    const char *unpredicted; /* why the model cannot predict, as a sentence; else NULL */
+} wfre_answers;
+
+/* Answers a question. A formula that is no operator tree is answered exactly; `unpredicted` then
+ * says which part of it cannot be embedded. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_ask(wfre_asker *asker, const wfre_query *query,
+                                             const wfre_ask_options *options,
+                                             const wfre_monitor *monitor, wfre_answers *answers,
+                                             wfre_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,105 @@
+/* Random questions on random graphs and models: known answers are those of brute force, no entity
+ * is both known and predicted, and the predicted ones are the nearest of all others. */
+#include "answer/answer.h"
+
+#include <math.h>
+
+#include "check.h"
+#include "query/formula.h"
+#include "toy.h"
+
+enum { TRIALS = 200, ENTITIES = BRUTE_ENTITIES, RELATIONS = 3, TOP = 5 };
+
+/* The distance of every entity from the embedded question. */
+static void score_all(const wfre_asker *asker, const wfre_model *model, float *distances)
+{
+    float entities[ENTITIES][20];
+    uint32_t same[ENTITIES] = {0};
+    wfre_score *score;
+    assert_ok(wfre_score_create(&model->settings.score, &score, error));
+    for (size_t i = 0; i < model->tensors[0].count; i++)
+        entities[i / 20][i % 20] = fminf(fmaxf(model->entities[i], 0), 1);
+    for (uint32_t e = 0; e < ENTITIES; e++)
+        distances[e] = INFINITY;
+    for (uint32_t r = 0; r < asker->program.root_count; r++) {
+        float branch[ENTITIES];
+        wfre_pairs pairs = {.left = {entities[0], 20},
+                            .right = {wfre_run_row(asker->run, asker->program.roots[r]), 20},
+                            .right_index = same,
+                            .count = model->entity_count};
+        assert_ok(wfre_score_pairs(score, NULL, &pairs, branch, NULL, error));
+        for (uint32_t e = 0; e < model->entity_count; e++)
+            distances[e] = fminf(distances[e], branch[e]);
+    }
+    wfre_score_free(score);
+}
+
+static void check_answers(const wfre_asker *asker, const wfre_model *model,
+                          const wfre_answers *answers, uint32_t expected)
+{
+    float distances[ENTITIES];
+    uint32_t known = 0, seen = 0;
+    for (size_t i = 0; i < answers->known.count; i++)
+        known |= 1u << answers->known.ids[i];
+    assert_int_equal(known, expected);
+    score_all(asker, model, distances);
+    size_t left = model->entity_count - answers->known.count;
+    assert_int_equal(answers->predicted_count, left < TOP ? left : TOP);
+    for (size_t i = 0; i < answers->predicted_count; i++) {
+        const wfre_prediction *p = &answers->predicted[i];
+        assert_false((known | seen) >> p->entity & 1);
+        seen |= 1u << p->entity;
+        double score = model->settings.gamma - model->settings.rho * (double)distances[p->entity];
+        assert_true(fabs(score - p->score) < 1e-9);
+        for (uint32_t e = 0; e < model->entity_count; e++)
+            if (!((known | seen) >> e & 1))
+                assert_true(distances[e] > distances[p->entity] ||
+                            (distances[e] == distances[p->entity] && e > p->entity));
+    }
+}
+
+static void trial(uint64_t seed)
+{
+    wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
+    brute_graph brute;
+    brute_random_graph(&rng, ENTITIES, RELATIONS, &brute);
+    wfre_graph *graph = toy_graph_of(&brute);
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = 20;
+    settings.bases = wfre_rng_below(&rng, 3);
+    settings.unions = (wfre_union)wfre_rng_below(&rng, 3);
+    wfre_model *model;
+    wfre_asker *asker;
+    assert_ok(wfre_model_create(graph, &settings, seed, &model, error));
+    assert_ok(wfre_asker_create(graph, model, NULL, &asker, error));
+    for (int i = 0; i < 4; i++) {
+        wfre_query query = {0};
+        query.tree = brute_random_tree(&query.arena, &rng, &brute, 4);
+        wfre_ask_options options;
+        wfre_answers answers;
+        wfre_ask_options_default(&options);
+        options.top = TOP;
+        assert_ok(wfre_ask(asker, &query, &options, NULL, &answers, error));
+        check_answers(asker, model, &answers, brute_tree(&brute, query.tree));
+        wfre_arena_free(&query.arena);
+    }
+    wfre_asker_free(asker);
+    wfre_model_free(model);
+    wfre_graph_close(graph);
+}
+
+static void known_and_predicted_never_mix(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+        print_message("seed %llu\n", (unsigned long long)seed);
+        trial(seed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_and_predicted_never_mix)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

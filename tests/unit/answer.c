@@ -1,0 +1,152 @@
+/* src/answer: what is asked for is what comes back, wrong input is refused, memory may run out. */
+#include "answer/answer.h"
+
+#include <math.h>
+
+#include "check.h"
+#include "toy.h"
+
+enum { ENTITIES = 300, RELATIONS = 3, TRIPLES = 1500 };
+
+static wfre_graph *graph;
+static wfre_model *model;
+
+static int build(void **state)
+{
+    (void)state;
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = 20;
+    settings.bases = 4;
+    graph = toy_random_graph(3, ENTITIES, RELATIONS, TRIPLES);
+    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    return 0;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    wfre_model_free(model);
+    wfre_graph_close(graph);
+    return 0;
+}
+
+static wfre_query *parse(const char *text)
+{
+    wfre_query *query;
+    assert_ok(wfre_query_parse(graph, WFRE_NOTATION_AUTO, text, strlen(text), &query, error));
+    return query;
+}
+
+static wfre_asker *create(const wfre_model *with)
+{
+    wfre_asker *asker;
+    assert_ok(wfre_asker_create(graph, with, NULL, &asker, error));
+    return asker;
+}
+
+static void kinds_of_answers(void **state)
+{
+    (void)state;
+    wfre_asker *asker = create(model);
+    wfre_query *query = parse("?x : r0(e1, ?x) | r1(?x, e2)");
+    wfre_ask_options options;
+    wfre_answers all, some;
+    wfre_ask_options_default(&options);
+    assert_ok(wfre_ask(asker, query, &options, NULL, &all, error));
+    assert_true(all.known.count > 0);
+    assert_int_equal(all.predicted_count, 10);
+    assert_null(all.unpredicted);
+    for (size_t i = 1; i < 10; i++)
+        assert_true(all.predicted[i - 1].score >= all.predicted[i].score);
+    size_t known = all.known.count;
+    wfre_entity best = all.predicted[0].entity;
+    options.known = false;
+    options.top = 3;
+    assert_ok(wfre_ask(asker, query, &options, NULL, &some, error));
+    assert_int_equal(some.known.count, 0);
+    assert_int_equal(some.predicted_count, 3);
+    assert_int_equal(some.predicted[0].entity, best); /* what is known is left out unlisted, too */
+    options.known = true;
+    options.predicted = false;
+    assert_ok(wfre_ask(asker, query, &options, NULL, &some, error));
+    assert_int_equal(some.known.count, known);
+    assert_int_equal(some.predicted_count, 0);
+    options.predicted = true;
+    options.top = SIZE_MAX;
+    assert_ok(wfre_ask(asker, query, &options, NULL, &some, error));
+    assert_int_equal(some.known.count + some.predicted_count, ENTITIES);
+    wfre_query_free(query);
+    wfre_asker_free(asker);
+}
+
+static void only_trees_are_predicted(void **state)
+{
+    (void)state;
+    wfre_asker *asker = create(model);
+    wfre_query *query = parse("?x : r0(?x, ?y) & r0(?y, ?z) & r0(?z, ?x)");
+    wfre_ask_options options;
+    wfre_answers answers;
+    wfre_ask_options_default(&options);
+    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
+    assert_int_equal(answers.predicted_count, 0);
+    assert_non_null(strstr(answers.unpredicted, "cycle"));
+    wfre_asker_free(asker);
+    asker = create(NULL);
+    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
+    assert_null(answers.unpredicted);
+    wfre_query_free(query);
+    wfre_asker_free(asker);
+}
+
+static void wrong_input_is_refused(void **state)
+{
+    (void)state;
+    wfre_graph *other = toy_random_graph(4, ENTITIES, RELATIONS, TRIPLES);
+    wfre_asker *asker = NULL;
+    wfre_error why;
+    assert_int_equal(wfre_asker_create(other, model, NULL, &asker, &why), WFRE_ERR_MISMATCH);
+    assert_null(asker);
+    wfre_graph_close(other);
+    asker = create(model);
+    wfre_query *query = parse("(p,(e))");
+    wfre_ask_options options;
+    wfre_answers answers;
+    wfre_ask_options_default(&options);
+    assert_int_equal(wfre_ask(asker, query, &options, NULL, &answers, &why), WFRE_ERR_ARGUMENT);
+    wfre_query_free(query);
+    wfre_asker_free(asker);
+}
+
+static wfre_status ask_once(void *context)
+{
+    wfre_asker *asker = NULL;
+    wfre_ask_options options;
+    wfre_answers answers;
+    wfre_error why;
+    wfre_ask_options_default(&options);
+    wfre_status status = wfre_asker_create(graph, model, NULL, &asker, &why);
+    if (status == WFRE_OK)
+        status = wfre_ask(asker, context, &options, NULL, &answers, &why);
+    wfre_asker_free(asker);
+    return status;
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    wfre_query *query = parse("?x : r0(e1, ?x) | r1(?x, ?y) & r2(?y, e2)");
+    sweep_allocations(ask_once, query);
+    wfre_query_free(query);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds_of_answers),
+        cmocka_unit_test(only_trees_are_predicted),
+        cmocka_unit_test(wrong_input_is_refused),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, build, clear);
+}
