@@ -13,6 +13,7 @@ typedef struct bench {
 } bench;
 
 extern const bench bench_gemm;
+extern const bench bench_import;
 extern const bench bench_sample;
 extern const bench bench_train;
 

@@ -9,6 +9,7 @@
 
 static const bench *const BENCHES[] = {
     &bench_gemm,
+    &bench_import,
     &bench_sample,
     &bench_train,
 };
@@ -205,6 +206,7 @@ static int run(const cli_call *call)
 static const cli_option OPTIONS[] = {
     {"graph", 0, CLI_TEXT, "G.kg", "the graph to use (default: one generated, like FB15k-237)", 0,
      0},
+    {"triples", 0, CLI_INTEGER, "N", "import: triples to generate (default 1000000)", 1, 2e9},
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
     {"precision", 0, CLI_TEXT, "P", "of matrix products: fp32 (default) or bf16", 0, 0},
     {"preset", 0, CLI_TEXT, "NAME", "train: recipe (default paper-fb15k-237)", 0, 0},
