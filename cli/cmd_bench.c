@@ -178,7 +178,7 @@ static wfre_status generate_graph(wfre_graph **graph, wfre_error *error)
 wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *error)
 {
     const char *path = cli_text(call, "graph", NULL);
-    return path ? wfre_graph_open(path, graph, error) : generate_graph(graph, error);
+    return path ? cli_load_graph(path, graph, error) : generate_graph(graph, error);
 }
 
 /* ---- command ------------------------------------------------------------------------------------

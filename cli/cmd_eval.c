@@ -16,7 +16,7 @@ typedef struct job {
 
 static wfre_status evaluate_all(job *j, wfre_error *error)
 {
-    wfre_status status = wfre_graph_open(cli_argument(j->call, 0), &j->graph, error);
+    wfre_status status = cli_load_graph(cli_argument(j->call, 0), &j->graph, error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(j->call, "threads", 0), &j->pool, error);
     const char *scores;

@@ -70,7 +70,7 @@ static int run(const cli_call *call)
         return cli_usage(call, "say where to write the queries: -o Q.tsv");
     wfre_graph *graph;
     wfre_error error;
-    if (wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK)
+    if (cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK)
         return cli_fail(&error);
     code = sample(call, graph, &options, output);
     wfre_graph_close(graph);

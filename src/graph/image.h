@@ -78,6 +78,8 @@ typedef struct wfre_image_header {
     uint64_t checksum; /* of all bytes before it */
 } wfre_image_header;
 
+_Static_assert(sizeof(wfre_image_header) == 872, "the layout that docs/FORMAT.md describes");
+
 /* What the fingerprint covers: names and triples, by the checksums of their sections. */
 uint64_t wfre_image_fingerprint(const wfre_image_header *header);
 /* "entity names, offsets", for messages. */
