@@ -31,7 +31,8 @@ check-sanitize: deps
 	    --buildtype debugoptimized >/dev/null
 	@[ -d build-tsan ] || meson setup build-tsan -Db_sanitize=thread -Db_lundef=false \
 	    --buildtype debugoptimized >/dev/null
-	@ASAN_OPTIONS=detect_leaks=1 tools/run-tests build-asan --no-suite lint
+	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 \
+	    tools/run-tests build-asan --no-suite lint
 	@TSAN_OPTIONS=halt_on_error=1 tools/run-tests build-tsan --no-suite lint --no-suite fuzz
 
 fuzz: deps

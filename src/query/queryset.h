@@ -33,16 +33,20 @@ typedef struct wfre_queryset {
     size_t id_capacity;
 } wfre_queryset;
 
+/* ids[begin .. end); there is no array as long as no query has an answer. */
+static inline wfre_list wfre_queryset_slice(const wfre_queryset *set, size_t begin, size_t end)
+{
+    return (wfre_list){set->ids ? set->ids + begin : NULL, end - begin};
+}
+
 static inline wfre_list wfre_queryset_easy(const wfre_queryset *set, uint32_t row)
 {
-    const wfre_queryset_row *r = &set->rows[row];
-    return (wfre_list){set->ids + r->easy, r->hard - r->easy};
+    return wfre_queryset_slice(set, set->rows[row].easy, set->rows[row].hard);
 }
 
 static inline wfre_list wfre_queryset_hard(const wfre_queryset *set, uint32_t row)
 {
-    const wfre_queryset_row *r = &set->rows[row];
-    return (wfre_list){set->ids + r->hard, r->end - r->hard};
+    return wfre_queryset_slice(set, set->rows[row].hard, set->rows[row].end);
 }
 
 /* Reads a file (plain or gzip, "-" for standard input). With a graph, all ids must be within its
