@@ -57,17 +57,18 @@ static void measure(const pattern *p, wfre_name name, bool anywhere, size_t *who
     }
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
+/* SIZE_MAX if the name is not near. A part must be hit nearly exactly, and be long enough to mean
+ * something. */
 static size_t distance(const pattern *p, wfre_name name)
 {
-    size_t whole, beginning, part, ignored;
+    size_t whole, beginning, part, ignored, result = SIZE_MAX, m = p->length;
     measure(p, name, false, &whole, &beginning);
     measure(p, name, true, &ignored, &part);
-    return smaller(whole, smaller(beginning + 1, part + 2));
+    if (m >= 3 && part <= m / 4)
+        result = part + 2;
+    if (m >= 2 && beginning <= m / 4 && beginning + 1 < result)
+        result = beginning + 1;
+    return whole <= (m + 2) / 3 && whole < result ? whole : result;
 }
 
 /* ---- the best few -----------------------------------------------------------------------------
@@ -98,7 +99,6 @@ static size_t nearest(const wfre_graph *graph, const name_function *functions, u
     if (length == 0 || capacity == 0)
         return 0;
     prepare(&p, text, length);
-    size_t limit = (p.length + 2) / 3;
     capacity = capacity < WFRE_NEAREST ? capacity : WFRE_NEAREST;
     for (uint32_t id = 0; id < count; id += step) {
         candidate next = {SIZE_MAX, 0, id};
@@ -110,7 +110,7 @@ static size_t nearest(const wfre_graph *graph, const name_function *functions, u
                 next = (candidate){d, name.length, id};
             seen = name.bytes;
         }
-        if (next.distance > limit || (found == capacity && !better(&next, &best[found - 1])))
+        if (next.distance == SIZE_MAX || (found == capacity && !better(&next, &best[found - 1])))
             continue;
         size_t at = found < capacity ? found++ : found - 1;
         for (; at > 0 && better(&next, &best[at - 1]); at--)
