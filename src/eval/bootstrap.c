@@ -71,7 +71,7 @@ static void gather_values(bootstrap *b)
     for (size_t t = 0; t < e->type_count; t++)
         b->begin[t + 1] = b->begin[t] + e->types[t].row.queries;
     for (size_t q = 0; q < e->query_count; q++)
-        if (e->queries[q].answers)
+        if (e->queries[q].ranked)
             b->values[b->begin[e->queries[q].type]++] = e->queries[q].metrics.mrr;
     for (size_t t = e->type_count; t > 0; t--)
         b->begin[t] = b->begin[t - 1];

@@ -117,8 +117,15 @@ wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *g
     if (!e->types || !e->queries || !e->info.label)
         TRY(wfre_fail_memory(error, "evaluation"));
     TRY(fill_types(e, set, error));
-    for (uint32_t q = 0; q < set->count; q++)
-        e->info.unranked += wfre_queryset_hard(set, q).count == 0;
+    for (uint32_t q = 0; q < set->count; q++) {
+        e->queries[q].begin = e->standing_count;
+        e->queries[q].answers = (uint32_t)wfre_queryset_hard(set, q).count;
+        e->standing_count += e->queries[q].answers;
+        e->info.unranked += e->queries[q].answers == 0;
+    }
+    e->standings = wfre_alloc_zero(e->standing_count + 1, sizeof *e->standings);
+    if (!e->standings)
+        TRY(wfre_fail_memory(error, "evaluation"));
     *evaluation = e;
     e = NULL;
 cleanup:
@@ -132,6 +139,7 @@ void wfre_evaluation_free(wfre_evaluation *evaluation)
         return;
     wfre_free(evaluation->types);
     wfre_free(evaluation->queries);
+    wfre_free(evaluation->standings);
     wfre_arena_free(&evaluation->arena);
     wfre_free(evaluation);
 }
@@ -139,30 +147,33 @@ void wfre_evaluation_free(wfre_evaluation *evaluation)
 /* ---- recording and averaging --------------------------------------------------------------------
  */
 
-void wfre_evaluation_record(wfre_evaluation *evaluation, uint32_t query,
-                            const wfre_standing *standings, size_t count)
+wfre_standing *wfre_evaluation_standings(wfre_evaluation *evaluation, uint32_t query)
 {
-    if (count == 0)
-        return;
-    wfre_query_result *result = &evaluation->queries[query];
-    result->answers = (uint32_t)count;
-    result->metrics = wfre_metrics_of(standings, count);
-    wfre_type_result *type = &evaluation->types[result->type];
-    for (size_t i = 0; i < count; i++) {
+    return evaluation->standings + evaluation->queries[query].begin;
+}
+
+/* The metrics of a query, and its share in the rank distribution of its type. */
+static void judge_query(wfre_evaluation *e, wfre_query_result *result)
+{
+    const wfre_standing *standings = e->standings + result->begin;
+    result->metrics = wfre_metrics_of(standings, result->answers);
+    for (size_t i = 0; i < result->answers; i++) {
         double rank = wfre_standing_rank(standings[i]);
         size_t class = 0;
         while (class < WFRE_RANK_CLASSES - 1 && rank > wfre_rank_edges[class])
             class ++;
-        type->ranks[class]++;
+        e->types[result->type].ranks[class]++;
     }
 }
 
 static void average_types(wfre_evaluation *e)
 {
     for (size_t q = 0; q < e->query_count; q++) {
-        const wfre_query_result *result = &e->queries[q];
-        if (result->answers == 0)
+        wfre_query_result *result = &e->queries[q];
+        result->ranked = result->ranked && result->answers > 0;
+        if (!result->ranked)
             continue;
+        judge_query(e, result);
         wfre_evaluation_row *row = &e->types[result->type].row;
         row->queries++;
         row->answers += result->answers;

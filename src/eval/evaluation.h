@@ -1,5 +1,5 @@
-/* The results of an evaluation, and how they are collected: create, record every query (in any
- * order, once), finish. */
+/* The results of an evaluation, and how they are collected: create, fill in the standings of every
+ * query, finish. */
 #ifndef WFRE_SRC_EVAL_EVALUATION_H
 #define WFRE_SRC_EVAL_EVALUATION_H
 
@@ -24,8 +24,10 @@ typedef struct wfre_type_result {
 
 typedef struct wfre_query_result {
     uint32_t type;
-    uint32_t answers; /* hard ones; 0: not recorded, or none */
-    wfre_metrics metrics;
+    uint32_t answers;     /* hard ones */
+    size_t begin;         /* of its standings */
+    bool ranked;          /* they are known */
+    wfre_metrics metrics; /* once the evaluation is finished */
 } wfre_query_result;
 
 struct wfre_evaluation {
@@ -34,6 +36,8 @@ struct wfre_evaluation {
     size_t type_count;
     wfre_query_result *queries; /* by row of the query set */
     size_t query_count;
+    wfre_standing *standings; /* of all hard answers, in the order of the query set */
+    size_t standing_count;
     wfre_evaluation_row groups[WFRE_GROUPS];
     wfre_arena arena; /* names and label */
 };
@@ -44,9 +48,8 @@ WFRE_NODISCARD wfre_status wfre_evaluation_create(const wfre_queryset *set, cons
                                                   const char *label, wfre_evaluation **evaluation,
                                                   wfre_error *error);
 
-/* The standings of all hard answers of a query; one thread at a time. */
-void wfre_evaluation_record(wfre_evaluation *evaluation, uint32_t query,
-                            const wfre_standing *standings, size_t count);
+/* Where the standings of a query belong; once they are there, it is to be marked as ranked. */
+wfre_standing *wfre_evaluation_standings(wfre_evaluation *evaluation, uint32_t query);
 
 /* Averages, and the bootstrap intervals. Types without a ranked query are dropped. */
 WFRE_NODISCARD wfre_status wfre_evaluation_finish(wfre_evaluation *evaluation, uint32_t resamplings,

@@ -28,8 +28,6 @@ typedef struct scores_file {
     entry *entries;    /* of the query */
     size_t count, capacity;
     float *levels; /* by entity; all 0 between queries */
-    wfre_standing *standings;
-    size_t standing_capacity;
     wfre_standings_scratch scratch;
 } scores_file;
 
@@ -70,16 +68,14 @@ static wfre_status finish_query(scores_file *f, const wfre_monitor *monitor, wfr
     if (f->query == WFRE_NONE)
         return WFRE_OK;
     wfre_list hard = wfre_queryset_hard(f->set, f->query);
-    if (!wfre_reserve((void **)&f->standings, &f->standing_capacity, hard.count,
-                      sizeof *f->standings))
-        TRY(wfre_fail_memory(error, "evaluating scores"));
     if (!set_levels(f)) {
         TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: query %u lists an entity twice",
                       wfre_reader_name(f->reader), f->query));
     }
     TRY(wfre_standings_count(&f->scratch, f->levels, wfre_graph_entities(f->graph),
-                             wfre_queryset_easy(f->set, f->query), hard, f->standings, error));
-    wfre_evaluation_record(f->evaluation, f->query, f->standings, hard.count);
+                             wfre_queryset_easy(f->set, f->query), hard,
+                             wfre_evaluation_standings(f->evaluation, f->query), error));
+    f->evaluation->queries[f->query].ranked = true;
     if (f->finished++ % 64 == 0) {
         wfre_report(monitor, "evaluating", f->finished, f->set->count, NULL);
         TRY(wfre_check_interrupt(monitor, error));
@@ -234,7 +230,6 @@ cleanup:
     wfre_free(f.seen);
     wfre_free(f.entries);
     wfre_free(f.levels);
-    wfre_free(f.standings);
     wfre_standings_free(&f.scratch);
     wfre_queryset_clear(&set);
     return status;
