@@ -1,0 +1,89 @@
+/* Embedding batches of queries. */
+#include "model/embed.h"
+
+#include <string.h>
+
+#include "base/pool.h"
+
+struct wfre_embedder {
+    const wfre_model *model;
+    wfre_run *run;
+    wfre_program program;
+    float *rows;
+    size_t capacity;
+};
+
+wfre_status wfre_embedder_create(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg,
+                                 wfre_embedder **embedder, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_embedder *e = wfre_alloc_zero(1, sizeof *e);
+    if (!e)
+        return wfre_fail_memory(error, "embedding queries");
+    e->model = model;
+    TRY(wfre_run_create(model, pool, linalg, WFRE_FP32, &e->run, error));
+    *embedder = e;
+    e = NULL;
+cleanup:
+    wfre_embedder_free(e);
+    return status;
+}
+
+void wfre_embedder_free(wfre_embedder *embedder)
+{
+    if (!embedder)
+        return;
+    wfre_run_free(embedder->run);
+    wfre_program_free(&embedder->program);
+    wfre_free(embedder->rows);
+    wfre_free(embedder);
+}
+
+wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees, size_t count,
+                       wfre_union unions, wfre_embedding *embedding, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    size_t dim = embedder->model->settings.dim;
+    wfre_program *program = &embedder->program;
+    TRY(wfre_program_compile(program, trees, count, unions, error));
+    TRY(wfre_run_forward(embedder->run, program, NULL, error));
+    if (!wfre_reserve((void **)&embedder->rows, &embedder->capacity, program->root_count,
+                      dim * sizeof *embedder->rows))
+        TRY(wfre_fail_memory(error, "embedding queries"));
+    for (uint32_t r = 0; r < program->root_count; r++)
+        memcpy(embedder->rows + r * dim, wfre_run_row(embedder->run, program->roots[r]),
+               dim * sizeof *embedder->rows);
+    *embedding = (wfre_embedding){embedder->rows, program->root_count, program->root_begin};
+cleanup:
+    return status;
+}
+
+/* ---- entities -----------------------------------------------------------------------------------
+ */
+
+enum { CHUNK = 256 };
+
+typedef struct clamping {
+    const wfre_model *model;
+    const wfre_vector_table *vectors;
+    float *rows;
+} clamping;
+
+static void clamp_rows(void *context, size_t chunk, unsigned worker)
+{
+    (void)worker;
+    const clamping *c = context;
+    size_t dim = c->model->settings.dim, begin = chunk * CHUNK;
+    size_t end = begin + CHUNK < c->model->entity_count ? begin + CHUNK : c->model->entity_count;
+    c->vectors->clamp01((end - begin) * dim, c->model->entities + begin * dim,
+                        c->rows + begin * dim);
+}
+
+float *wfre_embed_entities(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg)
+{
+    clamping c = {model, wfre_linalg_vectors(linalg), NULL};
+    c.rows = wfre_alloc_tensor((size_t)model->entity_count * model->settings.dim, sizeof *c.rows);
+    if (c.rows)
+        wfre_pool_run(pool, (model->entity_count + CHUNK - 1) / CHUNK, clamp_rows, &c);
+    return c.rows;
+}

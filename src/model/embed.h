@@ -1,0 +1,34 @@
+/* From queries to histograms, without noise or gradients: what ranking and answering start from. */
+#ifndef WFRE_SRC_MODEL_EMBED_H
+#define WFRE_SRC_MODEL_EMBED_H
+
+#include "model/run.h"
+
+/* Query q of the last wfre_embed is nearest to an entity by the smallest distance to one of the
+ * rows begin[q] .. begin[q+1]: one row, or one for each branch of a union in disjunctive normal
+ * form. Valid until the next call. */
+typedef struct wfre_embedding {
+    const float *rows; /* [row_count, d] */
+    uint32_t row_count;
+    const uint32_t *begin; /* queries + 1 */
+} wfre_embedding;
+
+typedef struct wfre_embedder wfre_embedder;
+
+/* Borrows all of them until freed. */
+WFRE_NODISCARD wfre_status wfre_embedder_create(const wfre_model *model, wfre_pool *pool,
+                                                wfre_linalg *linalg, wfre_embedder **embedder,
+                                                wfre_error *error);
+void wfre_embedder_free(wfre_embedder *embedder);
+
+/* Embeds `count` queries under the given treatment of unions. The ids in the trees are those of the
+ * model's graph. */
+WFRE_NODISCARD wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees,
+                                      size_t count, wfre_union unions, wfre_embedding *embedding,
+                                      wfre_error *error);
+
+/* The entities as the score reads them, clamp(e, 0, 1), in new memory [entities, d]; NULL when out
+ * of memory. */
+float *wfre_embed_entities(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg);
+
+#endif

@@ -1,0 +1,496 @@
+/* Ranking by scoring every entity, or by improving estimates where they matter.
+ *
+ * Filtered ranking, for one query with hard answers at the distances t:
+ *
+ *   1. Estimate all distances. A few entities are scored exactly for every query; a line through
+ *      them corrects the estimates of this query, and their largest remaining error, times a safety
+ *      factor, is the margin m.
+ *   2. Score the hard answers exactly. Entities with an estimate within m of some t are undecided.
+ *   3. Score the undecided exactly and put the results in place of the estimates. Should one of
+ * them have an error close to the margin, widen it and go back to 2.
+ *   4. Count as if all distances were exact.
+ *
+ * An answer deep in the crowd has thousands of undecided neighbours, and its 1 / rank would hardly
+ * change with them: where all of them together could move it by less than TOLERANCE, they keep
+ * their estimates, whose errors mostly cancel. */
+#include "model/rank.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/rng.h"
+#include "model/embed.h"
+#include "model/filter.h"
+
+enum {
+    PROBES = 64,            /* entities scored exactly for every query */
+    FEWEST_ENTITIES = 2048, /* for which a filter pays */
+    TABLE_LIMIT = 1 << 25   /* distances held at a time, if queries have one branch each */
+};
+static const double SAFETY = 2.5, TOLERANCE = 2e-5;
+
+/* What one worker needs to rank a query. */
+typedef struct worker {
+    float *distances;     /* [entities] of the query: exact or estimated */
+    unsigned char *known; /* [entities] 1: exact */
+    uint32_t *selection;  /* entities to score exactly */
+    float *scored;        /* their distances, [branches, selection] */
+    size_t scored_capacity;
+    double *bars;    /* distances of the hard answers, ascending */
+    uint64_t *crowd; /* [2, bars] counts of the estimates below and above the margin */
+    size_t bar_capacity, crowd_capacity;
+    wfre_standings_scratch standings;
+    uint64_t exact;
+} worker;
+
+struct wfre_ranker {
+    const wfre_model *model;
+    wfre_pool *pool;
+    wfre_linalg *linalg;
+    wfre_embedder *embedder;
+    wfre_score *score;
+    wfre_store *store;       /* the entities */
+    wfre_filter *filter;     /* NULL: score everything */
+    uint32_t probes[PROBES]; /* distinct entities, ascending */
+    worker *workers;
+    const wfre_node **trees;
+    float *table;  /* [rows, entities] distances or estimates */
+    float *probed; /* [rows, PROBES] */
+    wfre_status *statuses;
+    size_t tree_capacity, table_capacity, probed_capacity, status_capacity;
+    wfre_rank_cost cost;
+};
+
+/* A batch at work. */
+typedef struct batch {
+    wfre_ranker *ranker;
+    const wfre_rank_query *queries;
+    wfre_embedding embedding;
+} batch;
+
+/* ---- counting -----------------------------------------------------------------------------------
+ */
+
+/* The smallest distance over the branches, as a score that is higher for nearer entities. */
+static void nearest_branch(const float *rows, size_t stride, size_t branches, size_t count,
+                           float *out)
+{
+    memcpy(out, rows, count * sizeof *out);
+    for (size_t b = 1; b < branches; b++)
+        for (size_t i = 0; i < count; i++)
+            out[i] = rows[b * stride + i] < out[i] ? rows[b * stride + i] : out[i];
+}
+
+/* Standings from the worker's distances, which are negated for it. */
+static wfre_status count_standings(const wfre_ranker *r, worker *w, const wfre_rank_query *query)
+{
+    uint32_t entities = r->model->entity_count;
+    for (uint32_t e = 0; e < entities; e++)
+        w->distances[e] = -w->distances[e];
+    return wfre_standings_count(&w->standings, w->distances, entities, query->easy, query->hard,
+                                query->standings, NULL);
+}
+
+static wfre_status rank_exhaustively(const batch *b, worker *w, size_t q)
+{
+    const wfre_ranker *r = b->ranker;
+    uint32_t first = b->embedding.begin[q];
+    size_t entities = r->model->entity_count;
+    nearest_branch(r->table + first * entities, entities, b->embedding.begin[q + 1] - first,
+                   entities, w->distances);
+    w->exact += entities;
+    return count_standings(r, w, &b->queries[q]);
+}
+
+/* ---- filtered: one query ------------------------------------------------------------------------
+ */
+
+/* Scores `count` entities of the selection against all branches and notes their distances.
+ * *error_seen grows to the largest error of an estimate. */
+static wfre_status score_selection(const batch *b, worker *w, size_t q, size_t count,
+                                   double *error_seen)
+{
+    const wfre_ranker *r = b->ranker;
+    uint32_t first = b->embedding.begin[q], branches = b->embedding.begin[q + 1] - first;
+    size_t dim = r->model->settings.dim;
+    if (count == 0)
+        return WFRE_OK;
+    if (!wfre_reserve((void **)&w->scored, &w->scored_capacity, count * branches,
+                      sizeof *w->scored))
+        return WFRE_ERR_MEMORY;
+    wfre_rank_job job = {.queries = {b->embedding.rows + first * dim, dim},
+                         .query_count = branches,
+                         .selection = w->selection,
+                         .selected = count,
+                         .ranking = WFRE_RANK_TRUE,
+                         .stride = count};
+    wfre_status status = wfre_score_rank(r->score, NULL, r->store, &job, w->scored, NULL);
+    if (status != WFRE_OK)
+        return status;
+    nearest_branch(w->scored, count, branches, count, w->scored);
+    for (size_t i = 0; i < count; i++) {
+        wfre_entity e = w->selection[i];
+        double error = fabs((double)w->scored[i] - (double)w->distances[e]);
+        *error_seen = error > *error_seen ? error : *error_seen;
+        w->distances[e] = w->scored[i];
+        w->known[e] = 1;
+    }
+    w->exact += count;
+    return WFRE_OK;
+}
+
+/* The line through (estimate, exact) of the probes; returns their largest error from it. */
+static double fit_line(const wfre_ranker *r, const float *estimates, const float *exact,
+                       double *slope, double *shift)
+{
+    double x = 0, y = 0, xx = 0, xy = 0;
+    for (int i = 0; i < PROBES; i++) {
+        x += (double)estimates[r->probes[i]] / PROBES;
+        y += (double)exact[i] / PROBES;
+    }
+    for (int i = 0; i < PROBES; i++) {
+        double dx = (double)estimates[r->probes[i]] - x;
+        xx += dx * dx;
+        xy += dx * ((double)exact[i] - y);
+    }
+    *slope = xx > 0 && xy > 0 ? xy / xx : 1;
+    *shift = y - *slope * x;
+    double worst = 0;
+    for (int i = 0; i < PROBES; i++)
+        worst =
+            fmax(worst, fabs((double)exact[i] - *shift - *slope * (double)estimates[r->probes[i]]));
+    return worst;
+}
+
+/* Corrects the estimates of all branches, takes the nearest, and puts in what the probes know.
+ * Returns the margin. */
+static double prepare_estimates(const batch *b, worker *w, size_t q)
+{
+    const wfre_ranker *r = b->ranker;
+    uint32_t first = b->embedding.begin[q], end = b->embedding.begin[q + 1];
+    size_t entities = r->model->entity_count;
+    double worst = 0;
+    for (uint32_t row = first; row < end; row++) {
+        float *estimates = r->table + row * entities;
+        double slope, shift;
+        worst = fmax(worst, fit_line(r, estimates, r->probed + row * PROBES, &slope, &shift));
+        for (size_t e = 0; e < entities; e++)
+            estimates[e] = (float)shift + (float)slope * estimates[e];
+    }
+    nearest_branch(r->table + first * entities, entities, end - first, entities, w->distances);
+    memset(w->known, 0, entities);
+    float nearest[PROBES];
+    nearest_branch(r->probed + first * PROBES, PROBES, end - first, PROBES, nearest);
+    for (int i = 0; i < PROBES; i++) {
+        w->distances[r->probes[i]] = nearest[i];
+        w->known[r->probes[i]] = 1;
+    }
+    w->exact += PROBES;
+    return SAFETY * worst;
+}
+
+/* The first bar that is at least `value`. */
+static size_t first_bar(const double *bars, size_t count, double value)
+{
+    size_t low = 0;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (bars[low + half] < value) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Keeps the bars at which the undecided entities matter; returns how many. */
+static size_t keep_open_bars(const wfre_ranker *r, worker *w, size_t count, double margin)
+{
+    uint64_t *sure = w->crowd, *possible = w->crowd + count + 1;
+    memset(w->crowd, 0, 2 * (count + 1) * sizeof *w->crowd);
+    for (uint32_t e = 0; e < r->model->entity_count; e++) {
+        double distance = (double)w->distances[e], own = w->known[e] ? 0 : margin;
+        if (distance - own > w->bars[count - 1])
+            continue;
+        sure[first_bar(w->bars, count, distance + own)]++;
+        possible[first_bar(w->bars, count, distance - own)]++;
+    }
+    size_t kept = 0;
+    uint64_t below = 0, reach = 0;
+    for (size_t i = 0; i < count; i++) {
+        below += sure[i];
+        reach += possible[i];
+        double doubt = 1 / (1.0 + (double)below) - 1 / (1.0 + (double)reach);
+        if (reach > below && (below < 10 || doubt > TOLERANCE))
+            w->bars[kept++] = w->bars[i];
+    }
+    return kept;
+}
+
+/* Selects the entities that are undecided at one of the bars; returns how many. */
+static size_t select_undecided(const wfre_ranker *r, worker *w, size_t count, double margin)
+{
+    size_t selected = 0;
+    for (uint32_t e = 0; e < r->model->entity_count; e++) {
+        double distance = (double)w->distances[e];
+        if (w->known[e] || distance - margin > w->bars[count - 1])
+            continue;
+        size_t bar = first_bar(w->bars, count, distance - margin);
+        if (bar < count && w->bars[bar] <= distance + margin)
+            w->selection[selected++] = e;
+    }
+    return selected;
+}
+
+/* Scores exactly whatever may stand on the wrong side of a hard answer. */
+static wfre_status resolve(const batch *b, worker *w, size_t q, double margin)
+{
+    wfre_status status = WFRE_OK;
+    const wfre_rank_query *query = &b->queries[q];
+    size_t hard = query->hard.count;
+    double seen = 0;
+    memcpy(w->selection, query->hard.ids, hard * sizeof *w->selection);
+    TRY(score_selection(b, w, q, hard, &seen));
+    if (!wfre_reserve((void **)&w->bars, &w->bar_capacity, hard, sizeof *w->bars) ||
+        !wfre_reserve((void **)&w->crowd, &w->crowd_capacity, 2 * (hard + 1), sizeof *w->crowd))
+        TRY(WFRE_ERR_MEMORY);
+    for (;;) {
+        margin = fmax(margin, seen * 1.5);
+        for (size_t i = 0; i < hard; i++)
+            w->bars[i] = (double)w->distances[query->hard.ids[i]];
+        qsort(w->bars, hard, sizeof *w->bars, compare_numbers);
+        size_t open = keep_open_bars(b->ranker, w, hard, margin);
+        size_t selected = open ? select_undecided(b->ranker, w, open, margin) : 0;
+        if (selected == 0)
+            return WFRE_OK;
+        TRY(score_selection(b, w, q, selected, &seen));
+    }
+cleanup:
+    return status;
+}
+
+static wfre_status rank_filtered(const batch *b, worker *w, size_t q)
+{
+    double margin = prepare_estimates(b, w, q);
+    wfre_status status = resolve(b, w, q, margin);
+    return status == WFRE_OK ? count_standings(b->ranker, w, &b->queries[q]) : status;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------
+ */
+
+static void rank_query(void *context, size_t q, unsigned index)
+{
+    const batch *b = context;
+    wfre_ranker *r = b->ranker;
+    worker *w = &r->workers[index];
+    if (b->queries[q].hard.count == 0)
+        r->statuses[q] = WFRE_OK;
+    else
+        r->statuses[q] = r->filter ? rank_filtered(b, w, q) : rank_exhaustively(b, w, q);
+}
+
+/* Fills the table with the distances or estimates of all rows. */
+static wfre_status fill_table(wfre_ranker *r, const wfre_embedding *embedding, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    size_t rows = embedding->row_count, entities = r->model->entity_count;
+    if (!wfre_reserve((void **)&r->table, &r->table_capacity, rows, entities * sizeof *r->table) ||
+        !wfre_reserve((void **)&r->probed, &r->probed_capacity, rows, PROBES * sizeof *r->probed))
+        TRY(wfre_fail_memory(error, "ranking"));
+    wfre_rank_job job = {.queries = {embedding->rows, r->model->settings.dim},
+                         .query_count = rows,
+                         .ranking = WFRE_RANK_TRUE,
+                         .stride = entities};
+    if (!r->filter) {
+        TRY(wfre_score_rank(r->score, r->pool, r->store, &job, r->table, error));
+    } else {
+        TRY(wfre_filter_estimate(r->filter, embedding->rows, rows, r->table, error));
+        job.selection = r->probes;
+        job.selected = job.stride = PROBES;
+        TRY(wfre_score_rank(r->score, r->pool, r->store, &job, r->probed, error));
+    }
+cleanup:
+    return status;
+}
+
+static wfre_status run_batch(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
+                             wfre_union unions, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    batch b = {.ranker = r, .queries = queries};
+    for (size_t q = 0; q < count; q++) {
+        r->trees[q] = queries[q].tree;
+        r->cost.pairs += queries[q].hard.count ? r->model->entity_count : 0;
+    }
+    TRY(wfre_embed(r->embedder, r->trees, count, unions, &b.embedding, error));
+    TRY(fill_table(r, &b.embedding, error));
+    wfre_pool_run(r->pool, count, rank_query, &b);
+    for (size_t q = 0; q < count; q++)
+        if (r->statuses[q] != WFRE_OK)
+            TRY(wfre_fail_memory(error, "ranking"));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries, size_t count,
+                            wfre_union unions, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    size_t most = TABLE_LIMIT / (ranker->model->entity_count + 1) + 1;
+    most = most < WFRE_RANK_BATCH ? most : WFRE_RANK_BATCH;
+    for (size_t begin = 0; begin < count; begin += most) {
+        size_t part = count - begin < most ? count - begin : most;
+        TRY(run_batch(ranker, queries + begin, part, unions, error));
+    }
+cleanup:
+    return status;
+}
+
+bool wfre_ranker_filters(const wfre_ranker *ranker)
+{
+    return ranker->filter != NULL;
+}
+
+wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker)
+{
+    wfre_rank_cost cost = ranker->cost;
+    for (unsigned w = 0; w < wfre_pool_threads(ranker->pool); w++)
+        cost.exact += ranker->workers[w].exact;
+    return cost;
+}
+
+/* ---- creation -----------------------------------------------------------------------------------
+ */
+
+/* Queries of common shapes with random contents, to fit the filter on. */
+static wfre_status example_queries(wfre_ranker *r, wfre_arena *arena, wfre_embedding *embedding,
+                                   wfre_error *error)
+{
+    enum { EXAMPLES = WFRE_RANK_BATCH };
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        wfre_rng rng = wfre_rng_keyed(0, 3, i);
+        const wfre_node *nodes[2];
+        for (int k = 0; k < 2; k++) {
+            wfre_entity entity = wfre_rng_below(&rng, r->model->entity_count);
+            wfre_relation relation = wfre_rng_below(&rng, r->model->relation_count);
+            nodes[k] = wfre_node_project(arena, relation, wfre_node_entity(arena, entity));
+            if (k == 0 && i % 4 == 1)
+                nodes[k] = wfre_node_project(arena, wfre_rng_below(&rng, r->model->relation_count),
+                                             nodes[k]);
+            if (k == 1 && i % 4 == 3)
+                nodes[k] = wfre_node_negate(arena, nodes[k]);
+        }
+        r->trees[i] =
+            i % 4 < 2 ? nodes[0] : wfre_node_pair(arena, WFRE_OP_INTERSECT, nodes[0], nodes[1]);
+        if (!r->trees[i])
+            return wfre_fail_memory(error, "fitting a filter");
+    }
+    return wfre_embed(r->embedder, r->trees, EXAMPLES, WFRE_UNION_DNF, embedding, error);
+}
+
+static wfre_status make_filter(wfre_ranker *r, const float *entities, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_arena arena = {0};
+    wfre_embedding examples;
+    TRY(example_queries(r, &arena, &examples, error));
+    wfre_filter_input input = {r->score, entities, r->model->entity_count, examples.rows,
+                               examples.row_count};
+    TRY(wfre_filter_create(&input, r->pool, r->linalg, &r->filter, error));
+    /* One probe from each of PROBES equal stretches: distinct, and spread over all entities. */
+    wfre_rng rng = wfre_rng_keyed(0, 4, 0);
+    uint32_t stretch = r->model->entity_count / PROBES;
+    for (uint32_t i = 0; i < PROBES; i++)
+        r->probes[i] = i * stretch + wfre_rng_below(&rng, stretch);
+cleanup:
+    wfre_arena_free(&arena);
+    return status;
+}
+
+static wfre_status make_workers(wfre_ranker *r, wfre_error *error)
+{
+    unsigned threads = wfre_pool_threads(r->pool);
+    size_t entities = r->model->entity_count;
+    r->workers = wfre_alloc_zero(threads, sizeof *r->workers);
+    r->trees = wfre_alloc(WFRE_RANK_BATCH, sizeof *r->trees);
+    r->statuses = wfre_alloc(WFRE_RANK_BATCH, sizeof *r->statuses);
+    bool failed = !r->workers || !r->trees || !r->statuses;
+    for (unsigned i = 0; !failed && i < threads; i++) {
+        worker *w = &r->workers[i];
+        w->distances = wfre_alloc(entities, sizeof *w->distances);
+        w->known = wfre_alloc(entities, sizeof *w->known);
+        w->selection = wfre_alloc(entities, sizeof *w->selection);
+        failed = !w->distances || !w->known || !w->selection;
+    }
+    return failed ? wfre_fail_memory(error, "ranking") : WFRE_OK;
+}
+
+wfre_status wfre_ranker_create(const wfre_model *model, bool exhaustive, wfre_pool *pool,
+                               wfre_ranker **ranker, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    float *entities = NULL;
+    wfre_isa isa;
+    wfre_ranker *r = wfre_alloc_zero(1, sizeof *r);
+    if (!r)
+        return wfre_fail_memory(error, "ranking");
+    r->model = model;
+    r->pool = pool;
+    TRY(make_workers(r, error));
+    TRY(wfre_isa_select(&isa, error));
+    TRY(wfre_linalg_create(pool, isa, &r->linalg, error));
+    TRY(wfre_embedder_create(model, pool, r->linalg, &r->embedder, error));
+    TRY(wfre_score_create(&model->settings.score, &r->score, error));
+    entities = wfre_embed_entities(model, pool, r->linalg);
+    if (!entities)
+        TRY(wfre_fail_memory(error, "ranking"));
+    TRY(wfre_store_create(r->score, pool, entities, WFRE_FLOAT32, model->settings.dim,
+                          model->entity_count, &r->store, error));
+    if (!exhaustive && model->entity_count >= FEWEST_ENTITIES &&
+        wfre_filter_suits(&model->settings.score))
+        TRY(make_filter(r, entities, error));
+    *ranker = r;
+    r = NULL;
+cleanup:
+    wfre_free(entities);
+    wfre_ranker_free(r);
+    return status;
+}
+
+void wfre_ranker_free(wfre_ranker *ranker)
+{
+    if (!ranker)
+        return;
+    for (unsigned i = 0; ranker->workers && i < wfre_pool_threads(ranker->pool); i++) {
+        worker *w = &ranker->workers[i];
+        wfre_free(w->distances);
+        wfre_free(w->known);
+        wfre_free(w->selection);
+        wfre_free(w->scored);
+        wfre_free(w->bars);
+        wfre_free(w->crowd);
+        wfre_standings_free(&w->standings);
+    }
+    wfre_free(ranker->workers);
+    wfre_filter_free(ranker->filter);
+    wfre_store_free(ranker->store);
+    wfre_score_free(ranker->score);
+    wfre_embedder_free(ranker->embedder);
+    wfre_linalg_free(ranker->linalg);
+    wfre_free(ranker->trees);
+    wfre_free(ranker->table);
+    wfre_free(ranker->probed);
+    wfre_free(ranker->statuses);
+    wfre_free(ranker);
+}

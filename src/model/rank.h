@@ -1,0 +1,44 @@
+/* Where a model ranks the hard answers of queries.
+ *
+ * Exhaustive ranking scores every entity. Filtered ranking first estimates every distance by a
+ * matrix product (model/filter.h), then scores exactly only the entities whose estimate lies so
+ * close to a hard answer that the filter cannot tell which is nearer. */
+#ifndef WFRE_SRC_MODEL_RANK_H
+#define WFRE_SRC_MODEL_RANK_H
+
+#include "model/metrics.h"
+#include "model/model.h"
+#include "query/tree.h"
+
+/* A query, and room for the standings of its hard answers. */
+typedef struct wfre_rank_query {
+    const wfre_node *tree;
+    wfre_list easy, hard; /* ascending and disjoint */
+    wfre_standing *standings;
+} wfre_rank_query;
+
+/* What ranking cost so far. */
+typedef struct wfre_rank_cost {
+    uint64_t pairs; /* of a query and an entity */
+    uint64_t exact; /* of which so many were scored exactly; a union counts once */
+} wfre_rank_cost;
+
+typedef struct wfre_ranker wfre_ranker;
+
+/* Borrows the model, which must not change, and the pool until freed. */
+WFRE_NODISCARD wfre_status wfre_ranker_create(const wfre_model *model, bool exhaustive,
+                                              wfre_pool *pool, wfre_ranker **ranker,
+                                              wfre_error *error);
+void wfre_ranker_free(wfre_ranker *ranker);
+
+/* Ranks a batch. The result does not depend on how queries are cut into batches ... */
+WFRE_NODISCARD wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries,
+                                           size_t count, wfre_union unions, wfre_error *error);
+/* ... but this many at a time are fastest. */
+enum { WFRE_RANK_BATCH = 256 };
+
+/* False if every entity is scored: it was asked for, or the score leaves nothing to gain. */
+bool wfre_ranker_filters(const wfre_ranker *ranker);
+wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker);
+
+#endif
