@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "commands.h"
+#include "info.h"
 
 static int describe_machine(void)
 {
@@ -228,6 +229,7 @@ static const struct kind {
     int (*describe)(const cli_call *call, const char *path);
 } KINDS[] = {
     {wfre_graph_recognises, describe_graph},
+    {wfre_queryset_recognises, info_queryset},
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 

@@ -123,6 +123,33 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_sp
                                                       const wfre_monitor *monitor,
                                                       wfre_list *answers, wfre_error *error);
 
+/* ---- query sets ---------------------------------------------------------------------------------
+ */
+
+/* The queries of a file (*.tsv) with their easy and hard answers, in memory. */
+typedef struct wfre_queryset wfre_queryset;
+
+/* Whether a file that starts with these bytes looks like a query set. */
+WFRE_API bool wfre_queryset_recognises(const void *head, size_t length);
+/* Reads a file, plain or gzip; "-" is standard input. With a graph (or NULL), all ids must be
+ * within its sizes. Errors name the file and the line. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_queryset_open(const char *path, const wfre_graph *graph,
+                                                       wfre_queryset **set, wfre_error *error);
+WFRE_API void wfre_queryset_close(wfre_queryset *set);
+WFRE_API uint32_t wfre_queryset_queries(const wfre_queryset *set);
+
+/* The queries of one type, and the numbers of their answers together. */
+typedef struct wfre_queryset_type {
+    wfre_name name; /* owned by the set */
+    uint32_t queries;
+    uint64_t easy;
+    uint64_t hard;
+} wfre_queryset_type;
+
+/* Types are in the order in which they first appear. */
+WFRE_API uint32_t wfre_queryset_type_count(const wfre_queryset *set);
+WFRE_API wfre_queryset_type wfre_queryset_get_type(const wfre_queryset *set, uint32_t index);
+
 /* ---- published query sets -----------------------------------------------------------------------
  */
 

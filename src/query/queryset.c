@@ -236,6 +236,66 @@ void wfre_queryset_clear(wfre_queryset *set)
     *set = (wfre_queryset){0};
 }
 
+/* ---- the public handle ------------------------------------------------------------------------
+ */
+
+bool wfre_queryset_recognises(const void *head, size_t length)
+{
+    const char *text = head;
+    if (length >= 2 && memcmp(text, "# ", 2) == 0)
+        return true;
+    const char *tab = length ? memchr(text, '\t', length) : NULL;
+    if (!tab) /* a type written as a tree can be long */
+        return length >= 2 && text[0] == '(' && strchr("piun", text[1]) != NULL;
+    return tab > text && tab + 1 < text + length && tab[1] == '(';
+}
+
+wfre_status wfre_queryset_open(const char *path, const wfre_graph *graph, wfre_queryset **set,
+                               wfre_error *error)
+{
+    wfre_queryset *made = wfre_alloc_zero(1, sizeof *made);
+    if (!made)
+        return wfre_fail_memory(error, "reading a query set");
+    wfre_status status = wfre_queryset_read(path, graph, made, error);
+    if (status == WFRE_OK)
+        *set = made;
+    else
+        wfre_queryset_close(made);
+    return status;
+}
+
+void wfre_queryset_close(wfre_queryset *set)
+{
+    if (!set)
+        return;
+    wfre_queryset_clear(set);
+    wfre_free(set);
+}
+
+uint32_t wfre_queryset_queries(const wfre_queryset *set)
+{
+    return set->count;
+}
+
+uint32_t wfre_queryset_type_count(const wfre_queryset *set)
+{
+    return set->types.count;
+}
+
+wfre_queryset_type wfre_queryset_get_type(const wfre_queryset *set, uint32_t index)
+{
+    wfre_queryset_type type = {0};
+    type.name.bytes = wfre_strings_get(&set->types, index, &type.name.length);
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->rows[i].type != index)
+            continue;
+        type.queries++;
+        type.easy += wfre_queryset_easy(set, i).count;
+        type.hard += wfre_queryset_hard(set, i).count;
+    }
+    return type;
+}
+
 /* ---- writing ----------------------------------------------------------------------------------
  */
 

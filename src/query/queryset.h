@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "query/tree.h"
-#include "wfre/graph.h"
+#include "wfre/query.h"
 
 typedef struct wfre_queryset_row {
     const wfre_node *tree; /* in the set's arena */
@@ -22,7 +22,7 @@ typedef struct wfre_queryset_row {
 } wfre_queryset_row;
 
 /* Zero-initialise to create an empty set. */
-typedef struct wfre_queryset {
+struct wfre_queryset {
     wfre_arena arena;
     wfre_strings types; /* names in the order in which they first appear */
     wfre_queryset_row *rows;
@@ -31,7 +31,7 @@ typedef struct wfre_queryset {
     wfre_entity *ids; /* all answers, one row after another */
     size_t id_count;
     size_t id_capacity;
-} wfre_queryset;
+};
 
 /* ids[begin .. end); there is no array as long as no query has an answer. */
 static inline wfre_list wfre_queryset_slice(const wfre_queryset *set, size_t begin, size_t end)

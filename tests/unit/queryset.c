@@ -110,6 +110,34 @@ static void test_errors(void **state)
     wfre_graph_close(graph);
 }
 
+static void test_handle(void **state)
+{
+    (void)state;
+    write_text("# x\n1p\t(p,#0,(e,#3))\t2 0\t1\nmine\t(e,#0)\t\t\n1p\t(p,#1,(e,#3))\t\t3 1\n");
+    wfre_queryset *set;
+    assert_ok(wfre_queryset_open(path, NULL, &set, error));
+    assert_int_equal(wfre_queryset_queries(set), 3);
+    assert_int_equal(wfre_queryset_type_count(set), 2);
+    wfre_queryset_type type = wfre_queryset_get_type(set, 0);
+    assert_int_equal(type.name.length, 2);
+    assert_memory_equal(type.name.bytes, "1p", 2);
+    assert_int_equal(type.queries, 2);
+    assert_int_equal(type.easy, 2);
+    assert_int_equal(type.hard, 3);
+    assert_int_equal(wfre_queryset_get_type(set, 1).hard, 0);
+    wfre_queryset_close(set);
+    wfre_queryset_close(NULL);
+    assert_int_equal(wfre_queryset_open("/nonexistent/q.tsv", NULL, &set, NULL),
+                     WFRE_ERR_NOT_FOUND);
+
+    assert_true(wfre_queryset_recognises("# made by", 9));
+    assert_true(wfre_queryset_recognises("1p\t(p,#0", 8));
+    assert_true(wfre_queryset_recognises("(p,(p,(e", 8));
+    assert_false(wfre_queryset_recognises("Ang Lee\tdirected", 16));
+    assert_false(wfre_queryset_recognises("\t(", 2));
+    assert_false(wfre_queryset_recognises("", 0));
+}
+
 static void put(wfre_queryset_writer *writer, const char *type, const char *text, wfre_list easy,
                 wfre_list hard)
 {
@@ -169,9 +197,8 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_write),
+        cmocka_unit_test(test_read),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_handle),      cmocka_unit_test(test_write),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
