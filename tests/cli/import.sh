@@ -77,3 +77,6 @@ wfre import many.tsv -o two.kg --holdout 0.2 --seed 6 >two.txt && cmp -s one.kg 
 show wfre import family.tsv -o small.kg --holdout 0.5
 show wfre import family.tsv -o family.kg --json | sed 's/"seconds":[0-9.]*/"seconds":S/'
 show wfre import --help
+
+# The generated graph of the benchmark; its numbers differ from run to run.
+show wfre bench import --triples 20000 --time 0.01 --json 2>progress.txt | sed -E 's/("(version|commit|kernels|cpu)":)"[^"]*"/\1""/g; s/("[a-z]+_[a-z_]+":)[0-9.e+-]+/\1N/g'
