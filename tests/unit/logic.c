@@ -163,6 +163,7 @@ static void test_errors(void **state)
         {"?x : award(?x, Oscar) &", 23, "expected a relation"},
         {"?x : exists y. award(?x, ?y)", 12, "a variable, such as ?y"},
         {"?x : award(?x, Oscr)", 15, "no entity is called Oscr; the nearest: Oscar"},
+        {"?x : award(?x, Osacr)", 15, "no entity is called Osacr; the nearest: Oscar"},
         {"?x : awards(?x, Oscar)", 5, "no relation is called awards; the nearest: award"},
         {"?x : award(?x, dog)", 15, "the nearest: dog.n.01"},
         {"?x : award(?x, \"new_york\")", 15, "the nearest: \"New York\""},
