@@ -4,6 +4,7 @@
 #   make check           build and run all tests; ends with "N passed, N failed, N skipped"
 #   make check-sanitize  the tests under ASan+UBSan, then the threaded ones under TSan
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
+#   make demo            the main job end to end on WordNet, in less than ten minutes
 #   make bench           the benchmarks
 #   make install         to PREFIX (default /usr/local), honours DESTDIR
 BUILD ?= build
@@ -11,10 +12,10 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize fuzz bench install format clean
+.PHONY: all deps check check-sanitize fuzz demo bench install format clean
 
 all: $(BUILD)/build.ninja
-	@meson compile -C $(BUILD) | tail -n 3
+	@meson compile -C $(BUILD) >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
 
 # Installs what is missing of apt-packages.txt; quiet when nothing is.
 deps:
@@ -38,6 +39,9 @@ check-sanitize: deps
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS)
 
+demo: all
+	@tools/demo
+
 bench: all
 	@$(BUILD)/wfre bench
 
@@ -45,7 +49,7 @@ install: all
 	@meson install -C $(BUILD) --no-rebuild
 
 format:
-	@find include src cli tests bench examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	@find include src cli tests examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean:
 	@rm -rf build build-asan build-tsan build-fuzz

@@ -116,6 +116,34 @@ WFRE_API wfre_train_status wfre_trainer_status(const wfre_trainer *trainer);
 /* The model in training; owned by the trainer. */
 WFRE_API const wfre_model *wfre_trainer_model(const wfre_trainer *trainer);
 
+/* ---- a whole run ------------------------------------------------------------------------------
+ */
+
+typedef struct wfre_train_run {
+    const char *model;         /* the file to write; beside it NAME.log.jsonl, NAME.curve.svg and,
+                                  while the run lasts, NAME.checkpoint */
+    bool resume;               /* go on from the checkpoint */
+    double checkpoint_seconds; /* between checkpoints */
+    const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */
+    uint32_t validate;         /* validation queries of each type; 0: no validation */
+} wfre_train_run;
+
+typedef struct wfre_train_summary {
+    wfre_train_status status;
+    double mrr;      /* of the validation sample, at the end; -1 without validation */
+    double best_mrr; /* of the model that was kept */
+    bool resumed;
+} wfre_train_summary;
+
+/* Trains and writes the model: the one with the best validation, or the last without. When
+ * interrupted it writes a checkpoint and returns WFRE_ERR_INTERRUPTED. The monitor's report carries
+ * the state of the run in its note. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train(const wfre_graph *graph,
+                                               const wfre_train_settings *settings,
+                                               const wfre_train_run *run, wfre_pool *pool,
+                                               const wfre_monitor *monitor,
+                                               wfre_train_summary *summary, wfre_error *error);
+
 #ifdef __cplusplus
 }
 #endif

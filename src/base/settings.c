@@ -119,7 +119,7 @@ void wfre_setting_print(const wfre_setting *setting, const void *structure, char
     case WFRE_SETTING_REAL:
         memcpy(&real, field, sizeof real);
         (void)snprintf(text, size, "%.17g", real);
-        for (int digits = 1; digits < 17; digits++) { /* the shortest that reads back the same */
+        for (int digits = 6; digits < 17; digits++) { /* the shortest that reads back the same */
             char brief[64];
             (void)snprintf(brief, sizeof brief, "%.*g", digits, real);
             if (strtod(brief, NULL) == real) {

@@ -1,0 +1,176 @@
+/* wfre train: a model from a graph. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+
+static const cli_option OPTIONS[] = {
+    {"out", 'o', CLI_TEXT, "FILE", "the model to write (default: GRAPH's name, .safetensors)", 0,
+     0},
+    {"preset", 0, CLI_TEXT, "NAME",
+     "small, base, large, or paper-wn18rr, -fb15k-237, -nell, -fb15k (default: by size)", 0, 0},
+    {"time", 0, CLI_DURATION, "TIME", "length of the run, such as 90s, 30m, 1.5h", 0, 0},
+    {"steps", 0, CLI_INTEGER, "N", "length of the run in steps, for exact reproduction", 1, 1e15},
+    {"resume", 0, CLI_FLAG, NULL, "go on from the checkpoint of an interrupted run", 0, 0},
+    {"dim", 0, CLI_TEXT, "N", "length of a histogram, a multiple of the block size", 0, 0},
+    {"bases", 0, CLI_TEXT, "N", "matrices that relations are mixed from; 0: a free one each", 0, 0},
+    {"batch", 0, CLI_TEXT, "N", "queries a step", 0, 0},
+    {"negatives", 0, CLI_TEXT, "N", "candidates drawn for each query, or shared by a batch", 0, 0},
+    {"loss", 0, CLI_TEXT, "NAME", "softmax or sigmoid (the paper's)", 0, 0},
+    {"guide", 0, CLI_TEXT, "NAME", "distance in the loss: score, local or staged", 0, 0},
+    {"rho", 0, CLI_TEXT, "X", "scale of the distance", 0, 0},
+    {"precision", 0, CLI_TEXT, "NAME", "of matrix products: fp32 or bf16", 0, 0},
+    {"set", 0, CLI_REPEATED, "NAME=VALUE", "any other setting; may be repeated", 0, 0},
+    {"settings", 0, CLI_FLAG, NULL, "list all settings with their values, and stop", 0, 0},
+    {"queries", 0, CLI_TEXT, "FILE", "validation queries (default: sampled from the valid split)",
+     0, 0},
+    {"validate", 0, CLI_INTEGER, "N", "validation queries of each type; 0: none (default 20)", 0,
+     1e6},
+    {"checkpoint", 0, CLI_DURATION, "TIME", "between checkpoints (default 60s)", 0, 0},
+    CLI_OPTION_SEED,
+    CLI_OPTION_THREADS,
+    CLI_OPTION_JSON,
+};
+
+/* Options that are settings of the same name. */
+static const char *const DIRECT[] = {"dim",  "bases", "batch", "negatives",
+                                     "loss", "guide", "rho",   "precision"};
+
+/* Applies one NAME=VALUE. */
+static wfre_status apply_pair(wfre_train_settings *settings, const char *pair, wfre_error *error)
+{
+    const char *equals = strchr(pair, '=');
+    char name[64];
+    if (!equals || (size_t)(equals - pair) >= sizeof name) {
+        error->code = WFRE_ERR_ARGUMENT;
+        (void)snprintf(error->message, sizeof error->message, "--set %s: expected NAME=VALUE",
+                       pair);
+        return WFRE_ERR_ARGUMENT;
+    }
+    memcpy(name, pair, (size_t)(equals - pair));
+    name[equals - pair] = '\0';
+    return wfre_train_set(settings, name, equals + 1, error);
+}
+
+static wfre_status read_settings(const cli_call *call, const wfre_graph *graph,
+                                 wfre_train_settings *settings, wfre_error *error)
+{
+    wfre_status status = wfre_train_preset(cli_text(call, "preset", NULL), graph, settings, error);
+    for (size_t i = 0; status == WFRE_OK && i < sizeof DIRECT / sizeof DIRECT[0]; i++)
+        if (cli_has(call, DIRECT[i]))
+            status = wfre_train_set(settings, DIRECT[i], cli_text(call, DIRECT[i], ""), error);
+    for (int i = 0; status == WFRE_OK && cli_repeated(call, "set", i); i++)
+        status = apply_pair(settings, cli_repeated(call, "set", i), error);
+    if (cli_has(call, "seed"))
+        settings->seed = (uint64_t)cli_integer(call, "seed", 1);
+    if (cli_has(call, "time")) {
+        settings->seconds = cli_duration(call, "time", 0);
+        settings->steps = 0;
+    }
+    if (cli_has(call, "steps"))
+        settings->steps = (uint64_t)cli_integer(call, "steps", 0);
+    return status;
+}
+
+static int list_settings(const wfre_train_settings *settings)
+{
+    for (size_t i = 0; i < wfre_train_setting_count(); i++) {
+        wfre_setting_text row = wfre_train_setting(settings, i);
+        printf("%-14s %-12s %s\n", row.name, row.value, row.help);
+    }
+    return EXIT_DONE;
+}
+
+/* The graph's path with .safetensors instead of .kg. */
+static char *default_output(const char *graph)
+{
+    static const char suffix[] = ".safetensors";
+    size_t length = strlen(graph);
+    if (length > 3 && strcmp(graph + length - 3, ".kg") == 0)
+        length -= 3;
+    char *path = malloc(length + sizeof suffix);
+    if (path) {
+        memcpy(path, graph, length);
+        memcpy(path + length, suffix, sizeof suffix);
+    }
+    return path;
+}
+
+static void print_summary(const cli_call *call, const wfre_train_summary *summary, const char *out)
+{
+    if (cli_has(call, "json")) {
+        printf("{\"model\": ");
+        cli_print_json(stdout, out, strlen(out));
+        printf(", \"steps\": %llu, \"seconds\": %.1f, \"loss\": %.6g, \"queries_per_second\": %.0f",
+               (unsigned long long)summary->status.step, summary->status.seconds,
+               summary->status.loss, summary->status.queries_per_second);
+        if (summary->best_mrr >= 0)
+            printf(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
+        printf("}\n");
+        return;
+    }
+    printf("%s: %s steps in %.0f s, loss %.3f", out, cli_thousands(summary->status.step),
+           summary->status.seconds, summary->status.loss);
+    if (summary->best_mrr >= 0)
+        printf(", validation MRR %.3f", summary->best_mrr);
+    printf("\n");
+}
+
+static int run(const cli_call *call)
+{
+    wfre_error error;
+    wfre_graph *graph = NULL;
+    wfre_pool *pool = NULL;
+    wfre_train_settings settings;
+    char *fallback = default_output(cli_argument(call, 0));
+    const char *out = cli_text(call, "out", fallback);
+    int code = EXIT_DONE;
+    if (!out || wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK ||
+        read_settings(call, graph, &settings, &error) != WFRE_OK) {
+        code = cli_fail(&error);
+        goto cleanup;
+    }
+    if (cli_has(call, "settings")) {
+        code = list_settings(&settings);
+        goto cleanup;
+    }
+    bool resume = cli_has(call, "resume");
+    if (resume && !cli_has(call, "time") && !cli_has(call, "steps"))
+        settings.steps = 0, settings.seconds = 0; /* as long as the checkpoint says */
+    wfre_train_run options = {
+        .model = out,
+        .resume = resume,
+        .checkpoint_seconds = cli_duration(call, "checkpoint", 60),
+        .queries = cli_text(call, "queries", NULL),
+        .validate = (uint32_t)cli_integer(call, "validate", 20),
+    };
+    wfre_train_summary summary;
+    if (wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error) != WFRE_OK ||
+        wfre_train(graph, &settings, &options, pool, cli_monitor(), &summary, &error) != WFRE_OK)
+        code = cli_fail(&error);
+    else
+        print_summary(call, &summary, out);
+cleanup:
+    wfre_pool_free(pool);
+    wfre_graph_close(graph);
+    free(fallback);
+    return code;
+}
+
+const cli_command command_train = {
+    .name = "train",
+    .arguments = "G.kg",
+    .summary = "learn to predict: trains a model, with progress, checkpoints and validation",
+    .details = "Without a preset one is chosen by the size of the graph. --time fits the learning "
+               "rate to\n"
+               "the time there is. Ctrl-C writes a checkpoint; --resume goes on from it. Beside "
+               "the model\n"
+               "the run leaves NAME.log.jsonl (one JSON object a line) and NAME.curve.svg.\n\n"
+               "  wfre train wordnet.kg --time 5m\n"
+               "  wfre train fb.kg -o fb.safetensors --preset base --dim 400 --set drop-input=0.2\n"
+               "  wfre train fb.kg --preset paper-fb15k-237 --settings\n",
+    CLI_OPTIONS(OPTIONS),
+    .minimum_arguments = 1,
+    .maximum_arguments = 1,
+    .run = run,
+};

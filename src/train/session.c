@@ -1,0 +1,267 @@
+/* A whole training run: steps, progress, checkpoints, validation, a log and a picture.
+ *
+ * Nothing here changes what is learned: a run that was interrupted and resumed, however often, ends
+ * with the same bits (when its length is given in steps). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/chart.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "train/checkpoint.h"
+#include "train/validate.h"
+
+enum { LOG_POINTS = 200, VALIDATIONS = 10 };
+
+typedef struct session {
+    const wfre_graph *graph;
+    const wfre_train_run *run;
+    wfre_pool *pool;
+    const wfre_monitor *monitor;
+    wfre_trainer *trainer;
+    wfre_validation *validation; /* NULL without */
+    char *checkpoint_path, *log_path, *curve_path;
+    FILE *log;
+    double best, last;                /* validation MRR, -1 for none yet */
+    uint64_t validated;               /* the step of the last validation */
+    double next_checkpoint;           /* on wfre_clock */
+    double next_log, next_validation; /* in progress */
+    /* The curves so far, as the log has them. */
+    double *loss_x, *loss_y, *mrr_x, *mrr_y;
+    size_t loss_count, mrr_count;
+    size_t loss_capacity[2], mrr_capacity[2];
+} session;
+
+/* ---- files -------------------------------------------------------------------------------- */
+
+/* "dir/name.safetensors" -> "dir/name" + suffix. */
+static char *beside(const char *model, const char *suffix)
+{
+    static const char ending[] = ".safetensors";
+    size_t length = strlen(model), cut = sizeof ending - 1, extra = strlen(suffix);
+    if (length > cut && strcmp(model + length - cut, ending) == 0)
+        length -= cut;
+    char *path = wfre_alloc(length + extra + 1, 1);
+    if (path) {
+        memcpy(path, model, length);
+        memcpy(path + length, suffix, extra + 1);
+    }
+    return path;
+}
+
+static bool add_point(double **x, double **y, size_t *capacity, size_t *count, double at,
+                      double value)
+{
+    if (!wfre_reserve((void **)x, &capacity[0], *count + 1, sizeof **x) ||
+        !wfre_reserve((void **)y, &capacity[1], *count + 1, sizeof **y))
+        return false;
+    (*x)[*count] = at;
+    (*y)[(*count)++] = value;
+    return true;
+}
+
+/* The loss, and the validation MRR if there is one, over the steps. */
+static wfre_status draw_curve(const session *s, wfre_error *error)
+{
+    wfre_text svg = {0};
+    wfre_series series[] = {
+        {"loss", WFRE_MARK_LINE, s->loss_x, s->loss_y, NULL, NULL, s->loss_count, false}};
+    wfre_series quality[] = {
+        {"validation MRR", WFRE_MARK_LINE, s->mrr_x, s->mrr_y, NULL, NULL, s->mrr_count, false}};
+    bool judged = s->mrr_count > 0;
+    wfre_chart chart = {
+        .title = judged ? "Validation MRR while training" : "Loss while training",
+        .x = {.label = "step"},
+        .y = {.label = judged ? "MRR" : "loss"},
+        .series = judged ? quality : series,
+        .count = 1,
+    };
+    wfre_chart_svg(&svg, &chart, 720, 360, true);
+    wfre_status status = wfre_text_status(&svg, "drawing the learning curve", error);
+    if (status == WFRE_OK)
+        status = wfre_write_file(s->curve_path, svg.data, svg.length, error);
+    wfre_text_free(&svg);
+    return status;
+}
+
+static wfre_status write_log(session *s, const char *line, wfre_error *error)
+{
+    if (fputs(line, s->log) < 0 || fflush(s->log) != 0)
+        return wfre_fail_errno(error, s->log_path, "write");
+    return WFRE_OK;
+}
+
+static wfre_status log_status(session *s, wfre_error *error)
+{
+    wfre_train_status now = wfre_trainer_status(s->trainer);
+    char line[512];
+    (void)snprintf(line, sizeof line,
+                   "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
+                   "\"queries_per_second\": %.0f}\n",
+                   now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
+    if (!add_point(&s->loss_x, &s->loss_y, s->loss_capacity, &s->loss_count, (double)now.step,
+                   now.loss))
+        return wfre_fail_memory(error, "logging");
+    return write_log(s, line, error);
+}
+
+/* ---- on the way --------------------------------------------------------------------------- */
+
+static void report(const session *s)
+{
+    wfre_train_status now = wfre_trainer_status(s->trainer);
+    double left = now.progress > 0 ? now.seconds * (1 / now.progress - 1) : 0;
+    char note[160], mrr[32] = "";
+    if (s->last >= 0)
+        (void)snprintf(mrr, sizeof mrr, "  MRR %.3f", s->last);
+    (void)snprintf(note, sizeof note,
+                   "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %.0f:%02d left", now.step,
+                   now.loss, mrr, now.queries_per_second, (left - (int)left % 60) / 60,
+                   (int)left % 60);
+    wfre_report(s->monitor, "training", (uint64_t)(now.progress * 1000), 1000, note);
+}
+
+/* Validates, and keeps the model if it is the best so far. */
+static wfre_status validate(session *s, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    const wfre_model *model = wfre_trainer_model(s->trainer);
+    double start = wfre_clock();
+    if (s->validated == s->trainer->step)
+        goto cleanup; /* nothing has changed since */
+    s->validated = s->trainer->step;
+    TRY(wfre_validation_run(s->validation, model, s->monitor, &s->last, error));
+    wfre_train_status now = wfre_trainer_status(s->trainer);
+    char line[256];
+    (void)snprintf(line, sizeof line,
+                   "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"mrr\": %.6f, "
+                   "\"validation_seconds\": %.1f}\n",
+                   now.step, now.seconds, s->last, wfre_clock() - start);
+    TRY(write_log(s, line, error));
+    if (!add_point(&s->mrr_x, &s->mrr_y, s->mrr_capacity, &s->mrr_count, (double)now.step,
+                   s->last)) {
+        status = wfre_fail_memory(error, "logging");
+        goto cleanup;
+    }
+    TRY(draw_curve(s, error));
+    if (s->last >= s->best) {
+        s->best = s->last;
+        TRY(wfre_model_save(model, s->run->model, false, error));
+    }
+cleanup:
+    return status;
+}
+
+/* What is due between two steps. */
+static wfre_status look_around(session *s, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    double progress = wfre_trainer_progress(s->trainer);
+    report(s);
+    if (progress >= s->next_log) {
+        s->next_log += 1.0 / LOG_POINTS;
+        TRY(log_status(s, error));
+    }
+    if (s->validation && progress >= s->next_validation) {
+        s->next_validation += 1.0 / VALIDATIONS;
+        TRY(validate(s, error));
+    }
+    bool stop = wfre_interrupted(s->monitor);
+    if (stop || wfre_clock() >= s->next_checkpoint) {
+        TRY(wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, error));
+        s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
+    }
+    if (stop)
+        status = wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                           "interrupted at step %" PRIu64 "; --resume goes on from %s",
+                           s->trainer->step, s->checkpoint_path);
+cleanup:
+    return status;
+}
+
+/* The end: a last look, the model if nothing better was kept, and no checkpoint any more. */
+static wfre_status finish(session *s, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    TRY(log_status(s, error));
+    if (s->validation)
+        TRY(validate(s, error));
+    else {
+        TRY(wfre_model_save(wfre_trainer_model(s->trainer), s->run->model, false, error));
+        TRY(draw_curve(s, error));
+    }
+    (void)unlink(s->checkpoint_path);
+    report(s);
+cleanup:
+    return status;
+}
+
+/* ---- begin and end ------------------------------------------------------------------------ */
+
+static wfre_status begin(session *s, const wfre_train_settings *settings, bool *resumed,
+                         wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    s->checkpoint_path = beside(s->run->model, ".checkpoint");
+    s->log_path = beside(s->run->model, ".log.jsonl");
+    s->curve_path = beside(s->run->model, ".curve.svg");
+    if (!s->checkpoint_path || !s->log_path || !s->curve_path) {
+        status = wfre_fail_memory(error, "preparing to train");
+        goto cleanup;
+    }
+    *resumed = s->run->resume;
+    if (s->run->resume)
+        TRY(wfre_checkpoint_read(s->checkpoint_path, s->graph, s->pool, settings, &s->trainer,
+                                 &s->best, error));
+    else
+        TRY(wfre_trainer_create(s->graph, settings, s->pool, &s->trainer, error));
+    if (s->run->validate > 0)
+        TRY(wfre_validation_create(s->graph, s->run->queries, s->run->validate, settings->seed,
+                                   s->pool, &s->validation, error));
+    s->log = fopen(s->log_path, s->run->resume ? "a" : "w");
+    if (!s->log) {
+        status = wfre_fail_errno(error, s->log_path, "write");
+        goto cleanup;
+    }
+    double progress = wfre_trainer_progress(s->trainer);
+    s->next_log = progress;
+    s->next_validation = (double)(int)(progress * VALIDATIONS + 1) / VALIDATIONS;
+    s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
+cleanup:
+    return status;
+}
+
+static void end(session *s)
+{
+    if (s->log)
+        fclose(s->log);
+    wfre_validation_free(s->validation);
+    wfre_trainer_free(s->trainer);
+    void *blocks[] = {s->checkpoint_path, s->log_path, s->curve_path, s->loss_x,
+                      s->loss_y,          s->mrr_x,    s->mrr_y};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        wfre_free(blocks[i]);
+}
+
+wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *settings,
+                       const wfre_train_run *run, wfre_pool *pool, const wfre_monitor *monitor,
+                       wfre_train_summary *summary, wfre_error *error)
+{
+    session s = {
+        .graph = graph, .run = run, .pool = pool, .monitor = monitor, .best = -1, .last = -1};
+    wfre_status status;
+    bool resumed = false;
+    TRY(begin(&s, settings, &resumed, error));
+    while (!wfre_trainer_done(s.trainer)) {
+        TRY(wfre_trainer_step(s.trainer, error));
+        TRY(look_around(&s, error));
+    }
+    TRY(finish(&s, error));
+    *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, resumed};
+cleanup:
+    end(&s);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* Validation on the way: the MRR of a sample of queries whose hard answers the train graph lacks.
+ */
+#ifndef WFRE_SRC_TRAIN_VALIDATE_H
+#define WFRE_SRC_TRAIN_VALIDATE_H
+
+#include "base/error.h"
+#include "wfre/model.h"
+
+typedef struct wfre_validation wfre_validation;
+
+/* Takes up to `per_type` queries of each type from a query set, or samples them from the graph's
+ * valid split if `queries` is NULL. *validation is NULL if there is nothing to validate on. */
+WFRE_NODISCARD wfre_status wfre_validation_create(const wfre_graph *graph, const char *queries,
+                                                  uint32_t per_type, uint64_t seed, wfre_pool *pool,
+                                                  wfre_validation **validation, wfre_error *error);
+void wfre_validation_free(wfre_validation *validation);
+
+/* The mean over the types of the mean MRR of their queries. */
+WFRE_NODISCARD wfre_status wfre_validation_run(wfre_validation *validation, const wfre_model *model,
+                                               const wfre_monitor *monitor, double *mrr,
+                                               wfre_error *error);
+
+#endif
