@@ -137,7 +137,6 @@ static wfre_status scan_quoted(wfre_cursor *cursor, wfre_symbol *symbol)
     cursor->at = end + 1;
     symbol->bytes = bytes;
     symbol->length = length;
-    symbol->quoted = true;
     return WFRE_OK;
 }
 
@@ -207,6 +206,8 @@ wfre_status wfre_scan_symbol(wfre_cursor *cursor, bool relation, wfre_symbol *sy
 typedef struct kind {
     const char *one;
     const char *several;
+    uint32_t (*count)(const wfre_graph *graph);
+    uint32_t (*find)(const wfre_graph *graph, const char *text, size_t length);
     size_t (*nearest)(const wfre_graph *graph, const char *text, size_t length, uint32_t *ids,
                       size_t capacity);
     void (*print)(wfre_text *text, const wfre_graph *graph, uint32_t id);
@@ -214,18 +215,26 @@ typedef struct kind {
     wfre_name (*label)(const wfre_graph *graph, uint32_t id);
 } kind;
 
-static const kind ENTITY = {"entity",
-                            "entities",
-                            wfre_nearest_entities,
-                            wfre_print_entity,
-                            wfre_graph_entity_name,
-                            wfre_graph_entity_label};
-static const kind RELATION = {"relation",
-                              "relations",
-                              wfre_nearest_relations,
-                              wfre_print_relation,
-                              wfre_graph_relation_name,
-                              wfre_graph_relation_label};
+static const kind ENTITY = {
+    .one = "entity",
+    .several = "entities",
+    .count = wfre_graph_entities,
+    .find = wfre_graph_find_entity,
+    .nearest = wfre_nearest_entities,
+    .print = wfre_print_entity,
+    .name = wfre_graph_entity_name,
+    .label = wfre_graph_entity_label,
+};
+static const kind RELATION = {
+    .one = "relation",
+    .several = "relations",
+    .count = wfre_graph_relations,
+    .find = wfre_graph_find_relation,
+    .nearest = wfre_nearest_relations,
+    .print = wfre_print_relation,
+    .name = wfre_graph_relation_name,
+    .label = wfre_graph_relation_label,
+};
 
 static bool has_label(const kind *k, const wfre_graph *graph, uint32_t id,
                       const wfre_symbol *symbol)
@@ -265,48 +274,39 @@ static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_s
     return status;
 }
 
-static wfre_status fail_beyond(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol,
-                               uint32_t count)
+static wfre_status resolve(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol,
+                           uint32_t *id)
 {
-    return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
-                     "the graph has %u %s; ids go from #0 to #%u", count, k->several, count - 1);
-}
-
-static wfre_status fail_without_graph(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol)
-{
-    return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
-                     "names need a graph; without one give the %s as an id, such as #12", k->one);
+    uint32_t found = symbol->id;
+    if (!cursor->graph && found == WFRE_NONE)
+        return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
+                         "names need a graph; without one give the %s as an id, such as #12",
+                         k->one);
+    if (found == WFRE_NONE)
+        found = k->find(cursor->graph, symbol->bytes, symbol->length);
+    if (found == WFRE_NONE)
+        return fail_unknown(cursor, k, symbol);
+    uint32_t count = cursor->graph ? k->count(cursor->graph) : WFRE_NONE;
+    if (found >= count)
+        return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
+                         "the graph has %u %s; ids go from #0 to #%u", count, k->several,
+                         count - 1);
+    *id = found;
+    return WFRE_OK;
 }
 
 wfre_status wfre_resolve_entity(wfre_cursor *cursor, const wfre_symbol *symbol, wfre_entity *entity)
 {
-    uint32_t id = symbol->id;
-    if (!cursor->graph && id == WFRE_NONE)
-        return fail_without_graph(cursor, &ENTITY, symbol);
-    if (id == WFRE_NONE)
-        id = wfre_graph_find_entity(cursor->graph, symbol->bytes, symbol->length);
-    if (id == WFRE_NONE)
-        return fail_unknown(cursor, &ENTITY, symbol);
-    if (cursor->graph && id >= wfre_graph_entities(cursor->graph))
-        return fail_beyond(cursor, &ENTITY, symbol, wfre_graph_entities(cursor->graph));
-    *entity = id;
-    return WFRE_OK;
+    return resolve(cursor, &ENTITY, symbol, entity);
 }
 
 wfre_status wfre_resolve_relation(wfre_cursor *cursor, const wfre_symbol *symbol,
                                   wfre_relation *relation)
 {
-    uint32_t id = symbol->id;
-    if (!cursor->graph && id == WFRE_NONE)
-        return fail_without_graph(cursor, &RELATION, symbol);
-    if (id == WFRE_NONE)
-        id = wfre_graph_find_relation(cursor->graph, symbol->bytes, symbol->length);
-    if (id == WFRE_NONE)
-        return fail_unknown(cursor, &RELATION, symbol);
-    if (cursor->graph && id >= wfre_graph_relations(cursor->graph))
-        return fail_beyond(cursor, &RELATION, symbol, wfre_graph_relations(cursor->graph));
-    *relation = symbol->inverse ? id ^ 1 : id;
-    return WFRE_OK;
+    wfre_status status = resolve(cursor, &RELATION, symbol, relation);
+    if (status == WFRE_OK && symbol->inverse)
+        *relation ^= 1;
+    return status;
 }
 
 /* ---- writing names ----------------------------------------------------------------------------

@@ -34,7 +34,6 @@ typedef struct wfre_symbol {
     size_t length;
     uint32_t id;  /* WFRE_NONE if it is a name */
     bool inverse; /* ^-1 stood behind it */
-    bool quoted;
 } wfre_symbol;
 
 /* Reads the symbol at the cursor. ^-1 is looked for only if `relation` is true. */
