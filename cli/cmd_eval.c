@@ -1,5 +1,6 @@
 /* wfre eval: how well hard answers are ranked, as tables for people and machines. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 
@@ -14,11 +15,73 @@ typedef struct job {
     size_t count;
 } job;
 
+static const char *const UNIONS[] = {"dnf", "demorgan", "tconorm"};
+enum { UNION_COUNT = sizeof UNIONS / sizeof UNIONS[0] };
+
+/* The file's name without folders and ending, with the treatment of unions if there is a choice. */
+static void make_label(const char *path, const char *unions, char *label, size_t size)
+{
+    static const char ending[] = ".safetensors";
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name), cut = sizeof ending - 1;
+    if (length > cut && strcmp(name + length - cut, ending) == 0)
+        length -= cut;
+    (void)snprintf(label, size, "%.*s%s%s", (int)length, name, unions ? ", " : "",
+                   unions ? unions : "");
+}
+
+/* One model, with one treatment of unions (NULL: its own). */
+static wfre_status evaluate_model(job *j, const wfre_model *model, const char *path,
+                                  const char *unions, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_model_settings settings = *wfre_model_get_settings(model);
+    char label[256], partial[4096];
+    make_label(path, unions, label, sizeof label);
+    (void)snprintf(partial, sizeof partial, "%s.%s.partial", path, unions ? unions : "eval");
+    if (unions)
+        status = wfre_model_set(&settings, "union", unions, error);
+    if (status != WFRE_OK)
+        return status;
+    wfre_eval_options options = j->options;
+    options.label = label;
+    options.partial = partial;
+    options.unions = &settings.unions;
+    status = wfre_evaluate_model(j->graph, model, j->queries, &options, j->pool, cli_monitor(),
+                                 &j->results[j->count], error);
+    j->count += status == WFRE_OK;
+    return status;
+}
+
+/* One model with one or all treatments of unions; all but the first only rank what differs. */
+static wfre_status evaluate_file(job *j, const char *path, wfre_error *error)
+{
+    const char *unions = cli_text(j->call, "union", NULL);
+    wfre_model *model = NULL;
+    wfre_status status = wfre_model_open(path, &model, error);
+    if (!unions || strcmp(unions, "all") != 0) {
+        if (status == WFRE_OK)
+            status = evaluate_model(j, model, path, unions, error);
+    } else {
+        for (int u = 0; status == WFRE_OK && u < UNION_COUNT; u++) {
+            status = evaluate_model(j, model, path, UNIONS[u], error);
+            if (u == 0 && status == WFRE_OK)
+                j->options.base = j->results[j->count - 1];
+        }
+        j->options.base = NULL;
+    }
+    wfre_model_free(model);
+    return status;
+}
+
 static wfre_status evaluate_all(job *j, wfre_error *error)
 {
-    wfre_status status = cli_load_graph(cli_argument(j->call, 0), &j->graph, error);
+    wfre_status status = wfre_graph_open(cli_argument(j->call, 0), &j->graph, error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(j->call, "threads", 0), &j->pool, error);
+    for (int i = 1; status == WFRE_OK && i < cli_argument_count(j->call) - 1; i++)
+        status = evaluate_file(j, cli_argument(j->call, i), error);
     const char *scores;
     for (int k = 0; status == WFRE_OK && (scores = cli_repeated(j->call, "scores", k)); k++) {
         status = wfre_evaluate_scores(j->graph, j->queries, scores, &j->options, j->pool,
@@ -53,13 +116,14 @@ static wfre_status report_all(const job *j, wfre_error *error)
 static int run(const cli_call *call)
 {
     job j = {.call = call, .queries = cli_argument(call, cli_argument_count(call) - 1)};
-    size_t wanted = 0;
-    while (cli_repeated(call, "scores", (int)wanted))
+    size_t wanted = UNION_COUNT * (size_t)(cli_argument_count(call) - 2);
+    for (int k = 0; cli_repeated(call, "scores", k); k++)
         wanted++;
     if (wanted == 0)
-        return cli_usage(call, "say what to evaluate: --scores FILE");
+        return cli_usage(call, "say what to evaluate: a model, or --scores FILE");
     wfre_eval_options_default(&j.options);
     j.options.bootstrap = (uint32_t)cli_integer(call, "bootstrap", j.options.bootstrap);
+    j.options.exhaustive = cli_has(call, "exhaustive");
     j.options.seed = (uint64_t)cli_integer(call, "seed", 1);
     wfre_error error = {.code = WFRE_ERR_MEMORY, .message = "out of memory"};
     j.results = calloc(wanted, sizeof *j.results);
@@ -75,6 +139,9 @@ static int run(const cli_call *call)
 }
 
 static const cli_option OPTIONS[] = {
+    {"exhaustive", 0, CLI_FLAG, NULL, "score every entity; else what a filter cannot decide", 0, 0},
+    {"union", 0, CLI_TEXT, "HOW", "dnf, demorgan, tconorm, or all (default: as the model says)", 0,
+     0},
     {"scores", 0, CLI_REPEATED, "FILE", "evaluate scores from a file; may be repeated", 0, 0},
     {"report", 0, CLI_TEXT, "DIR", "write report.html, results.csv and results.json there", 0, 0},
     {"title", 0, CLI_TEXT, "TEXT", "title of the report", 0, 0},
@@ -89,7 +156,7 @@ static const cli_option OPTIONS[] = {
 
 const cli_command command_eval = {
     .name = "eval",
-    .arguments = "G.kg Q.tsv",
+    .arguments = "G.kg [M.safetensors...] Q.tsv",
     .summary = "rank the hard answers of a query set: MRR and Hits@k by type and group",
     .details =
         "Every hard answer is ranked against all entities that are not answers; ties count half.\n"
@@ -97,15 +164,20 @@ const cli_command command_eval = {
         "over the types of a group: A_P without negation, A_N with, A_p paths, A_l the other "
         "types\n"
         "without negation.\n\n"
+        "By default only those entities are scored that a cheap estimate cannot tell from a hard\n"
+        "answer; the report says how many. Ctrl-C keeps what is done beside the model, and the\n"
+        "same command goes on from there.\n\n"
         "A file of scores has lines 'query <TAB> entity <TAB> score', higher is better, or\n"
         "'query <TAB> entity', best first. Queries are counted from 0 as they stand in Q.tsv,\n"
         "entities are ids; the lines of a query stand together. Entities not listed tie for the\n"
         "last place.\n\n"
         "Examples:\n"
+        "  wfre eval G.kg M.safetensors valid.tsv --report out --log M.log.jsonl\n"
+        "  wfre eval G.kg seed1.safetensors seed2.safetensors valid.tsv --repeats\n"
         "  wfre eval G.kg valid.tsv --scores theirs.tsv\n"
         "  wfre eval G.kg valid.tsv --scores a.tsv --scores b.tsv --report comparison\n",
     CLI_OPTIONS(OPTIONS),
     .minimum_arguments = 2,
-    .maximum_arguments = 2,
+    .maximum_arguments = -1,
     .run = run,
 };

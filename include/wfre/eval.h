@@ -10,6 +10,7 @@
 
 #include "wfre/base.h"
 #include "wfre/graph.h"
+#include "wfre/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,13 +76,29 @@ WFRE_API const wfre_evaluation_info *wfre_evaluation_get_info(const wfre_evaluat
  */
 
 typedef struct wfre_eval_options {
-    const char *label;  /* NULL: the name of the file with the scores or the model */
+    const char *label;  /* NULL: the name of the file with the scores, or "model" */
     uint32_t bootstrap; /* resamplings for the intervals; at least 1 */
     uint64_t seed;      /* of the resamplings */
+
+    /* Of models only. */
+    bool exhaustive;          /* score every entity; else those that a filter cannot decide */
+    const wfre_union *unions; /* how unions are answered; NULL: as the model says */
+    /* The same model and queries with another treatment of unions, or NULL: queries without a union
+     * are taken from it. */
+    const wfre_evaluation *base;
+    /* Keeps unfinished work, or NULL: what this file holds of the same evaluation is not done
+     * again. It is written now and then and when interrupted, and removed at the end. */
+    const char *partial;
 } wfre_eval_options;
 
-/* 1,000 resamplings, seed 1. */
+/* 1,000 resamplings, seed 1, filtered. */
 WFRE_API void wfre_eval_options_default(wfre_eval_options *options);
+
+/* Evaluates a model on a query set (*.tsv). */
+WFRE_API WFRE_NODISCARD wfre_status
+wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model, const char *queries,
+                    const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
+                    wfre_evaluation **evaluation, wfre_error *error);
 
 /* Evaluates anyone's scores of the queries of a query set (*.tsv). Each line of the file is
  *

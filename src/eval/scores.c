@@ -200,11 +200,6 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-void wfre_eval_options_default(wfre_eval_options *options)
-{
-    *options = (wfre_eval_options){.bootstrap = 1000, .seed = 1};
-}
-
 wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *scores,
                                  const wfre_eval_options *options, wfre_pool *pool,
                                  const wfre_monitor *monitor, wfre_evaluation **evaluation,

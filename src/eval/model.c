@@ -1,0 +1,170 @@
+/* Evaluation of a model: batches of queries through the ranker, with unfinished work kept. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "eval/evaluation.h"
+#include "eval/partial.h"
+#include "model/rank.h"
+
+static const double SAVE_SECONDS = 60;
+
+typedef struct run {
+    const wfre_model *model;
+    const wfre_queryset *set;
+    const wfre_eval_options *options;
+    wfre_union unions;
+    const wfre_monitor *monitor;
+    wfre_evaluation *evaluation;
+    wfre_ranker *ranker; /* NULL until there is something to rank */
+    uint64_t key;
+    double started, next_save;   /* on wfre_clock */
+    wfre_evaluation_info before; /* what earlier sessions spent */
+} run;
+
+void wfre_eval_options_default(wfre_eval_options *options)
+{
+    *options = (wfre_eval_options){.bootstrap = 1000, .seed = 1};
+}
+
+/* Tells this evaluation from others: model, queries and answers, and how they are ranked. */
+static uint64_t key_of(const run *r)
+{
+    const wfre_model_settings *model = &r->model->settings;
+    const wfre_score_settings *score = &model->score;
+    char settings[256];
+    int length = snprintf(settings, sizeof settings, "%d %d %d %d %u %u %.17g %.17g %.17g %.17g",
+                          (int)r->options->exhaustive, (int)r->unions, (int)model->tnorm,
+                          (int)score->kind, score->block, score->iterations, score->radius,
+                          score->epsilon, score->power, score->floor);
+    uint64_t key = wfre_hash(settings, (size_t)length, 0);
+    for (uint32_t t = 0; t < r->model->tensor_count; t++)
+        key = wfre_hash(r->model->tensors[t].data,
+                        r->model->tensors[t].count * sizeof *r->model->tensors[t].data, key);
+    for (uint32_t q = 0; q < r->set->count; q++)
+        key = wfre_mix64(key ^ wfre_node_hash(r->set->rows[q].tree));
+    return wfre_hash(r->set->ids, r->set->id_count * sizeof *r->set->ids, key);
+}
+
+/* Queries without a union have the same standings whatever the treatment of unions. */
+static void take_from_base(run *r)
+{
+    const wfre_evaluation *base = r->options->base;
+    wfre_evaluation *e = r->evaluation;
+    if (!base || base->query_count != e->query_count || base->standing_count != e->standing_count)
+        return;
+    for (uint32_t q = 0; q < e->query_count; q++)
+        if (base->queries[q].ranked && wfre_tree_count(r->set->rows[q].tree, WFRE_OP_UNION) == 0) {
+            memcpy(e->standings + e->queries[q].begin, base->standings + base->queries[q].begin,
+                   e->queries[q].answers * sizeof *e->standings);
+            e->queries[q].ranked = true;
+        }
+}
+
+/* What the evaluation cost so far, earlier sessions included. */
+static void add_cost(run *r)
+{
+    wfre_rank_cost cost = r->ranker ? wfre_ranker_cost(r->ranker) : (wfre_rank_cost){0};
+    wfre_evaluation_info *info = &r->evaluation->info;
+    info->pairs = r->before.pairs + cost.pairs;
+    info->exact = r->before.exact + cost.exact;
+    info->seconds = r->before.seconds + wfre_clock() - r->started;
+}
+
+/* Saves if it is time to, or if the caller wants to stop; then says where to go on. */
+static wfre_status look_around(run *r, uint64_t done, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    bool stop = wfre_interrupted(r->monitor);
+    wfre_report(r->monitor, "evaluating", done, r->set->count, NULL);
+    add_cost(r);
+    if (r->options->partial && (stop || wfre_clock() >= r->next_save)) {
+        TRY(wfre_partial_write(r->evaluation, r->key, r->options->partial, error));
+        r->next_save = wfre_clock() + SAVE_SECONDS;
+    }
+    if (stop && r->options->partial)
+        TRY(wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                      "interrupted after %llu of %u queries; the same command goes on from %s",
+                      (unsigned long long)done, r->set->count, r->options->partial));
+    TRY(wfre_check_interrupt(r->monitor, error));
+cleanup:
+    return status;
+}
+
+/* Collects the next unranked queries from *next on; returns how many. */
+static size_t collect(const run *r, uint32_t *next, wfre_rank_query *batch, uint32_t *ids)
+{
+    size_t count = 0;
+    for (; *next < r->set->count && count < WFRE_RANK_BATCH; ++*next) {
+        uint32_t q = *next;
+        if (r->evaluation->queries[q].ranked)
+            continue;
+        ids[count] = q;
+        batch[count++] =
+            (wfre_rank_query){.tree = r->set->rows[q].tree,
+                              .easy = wfre_queryset_easy(r->set, q),
+                              .hard = wfre_queryset_hard(r->set, q),
+                              .standings = wfre_evaluation_standings(r->evaluation, q)};
+    }
+    return count;
+}
+
+static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_rank_query batch[WFRE_RANK_BATCH];
+    uint32_t ids[WFRE_RANK_BATCH], next = 0;
+    r->next_save = wfre_clock() + SAVE_SECONDS;
+    for (;;) {
+        TRY(look_around(r, next, error));
+        size_t count = collect(r, &next, batch, ids);
+        if (count == 0)
+            break;
+        if (!r->ranker)
+            TRY(wfre_ranker_create(r->model, r->options->exhaustive, pool, &r->ranker, error));
+        TRY(wfre_ranker_run(r->ranker, batch, count, r->unions, error));
+        for (size_t i = 0; i < count; i++)
+            r->evaluation->queries[ids[i]].ranked = true;
+    }
+    bool filtered = r->ranker ? wfre_ranker_filters(r->ranker) : !r->options->exhaustive;
+    r->evaluation->info.method = filtered ? "filtered" : "exhaustive";
+cleanup:
+    wfre_ranker_free(r->ranker);
+    return status;
+}
+
+wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model,
+                                const char *queries, const wfre_eval_options *options,
+                                wfre_pool *pool, const wfre_monitor *monitor,
+                                wfre_evaluation **evaluation, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_queryset set = {0};
+    run r = {.started = wfre_clock(),
+             .model = model,
+             .set = &set,
+             .options = options,
+             .unions = options->unions ? *options->unions : model->settings.unions,
+             .monitor = monitor};
+    TRY(wfre_model_check_graph(model, graph, error));
+    TRY(wfre_queryset_read(queries, graph, &set, error));
+    TRY(wfre_evaluation_create(&set, graph, options->label ? options->label : "model",
+                               &r.evaluation, error));
+    take_from_base(&r);
+    if (options->partial) {
+        r.key = key_of(&r);
+        TRY(wfre_partial_read(r.evaluation, r.key, options->partial, error));
+    }
+    r.before = r.evaluation->info;
+    TRY(rank_all(&r, pool, error));
+    TRY(wfre_evaluation_finish(r.evaluation, options->bootstrap, options->seed, pool, error));
+    if (options->partial)
+        (void)unlink(options->partial);
+    *evaluation = r.evaluation;
+    r.evaluation = NULL;
+cleanup:
+    wfre_evaluation_free(r.evaluation);
+    wfre_queryset_clear(&set);
+    return status;
+}
