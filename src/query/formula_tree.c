@@ -232,6 +232,16 @@ static bool touches(const literal *l, uint32_t variable)
     return l->part->left.id == variable || l->part->right.id == variable;
 }
 
+/* Some literal has a variable that the atoms do not join to the root. */
+static wfre_status refuse_apart(converter *c, const clause_graph *g, uint32_t root)
+{
+    size_t i = 0;
+    uint32_t other = root;
+    for (; i < g->count && is_visited(g, other); i++)
+        other = g->literals[i]->binary ? g->literals[i]->part->left.id : g->literals[i]->variable;
+    return refuse(c, "?%s is not joined to ?%s", name_of(c, other), name_of(c, root));
+}
+
 /* The set of one variable, seen from the atom `parent` (NULL at the root). */
 static wfre_status build_variable(converter *c, clause_graph *g, uint32_t variable,
                                   const literal *parent, const wfre_node **node)
@@ -261,7 +271,8 @@ static wfre_status build_variable(converter *c, clause_graph *g, uint32_t variab
         }
     }
     if (count == 0) {
-        status = refuse(c, "nothing ties ?%s to an entity", name_of(c, variable));
+        status = parent ? refuse(c, "nothing ties ?%s to an entity", name_of(c, variable))
+                        : refuse_apart(c, g, variable);
         goto cleanup;
     }
     *node = parts[0];
@@ -285,13 +296,7 @@ static wfre_status build_clause(converter *c, const clause *last, uint32_t root,
     for (const clause *k = last; k; k = k->before)
         g.literals[--i] = &k->last;
     wfre_status status = build_variable(c, &g, root, NULL, node);
-    for (i = 0; status == WFRE_OK && g.used < g.count && i < g.count; i++) {
-        const literal *l = g.literals[i];
-        uint32_t other = l->binary ? l->part->left.id : l->variable;
-        if (!is_visited(&g, other))
-            status = refuse(c, "?%s is not joined to ?%s", name_of(c, other), name_of(c, root));
-    }
-    return status;
+    return status == WFRE_OK && g.used < g.count ? refuse_apart(c, &g, root) : status;
 }
 
 /* ---- parts with one free variable -------------------------------------------------------------
