@@ -8,7 +8,7 @@
 
 static const cli_command *const COMMANDS[] = {
     &command_import, &command_info, &command_queries, &command_sample, &command_types,
-    &command_train,  &command_eval, &command_ask,     &command_bench,
+    &command_train,  &command_eval, &command_ask,     &command_score,  &command_bench,
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 
