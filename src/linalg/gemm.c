@@ -9,9 +9,8 @@
  *             pack it                                       (stays in the L1 cache)
  *             for each panel of A: one register tile of C
  *
- * Few rows of C do not pay for packing B: its rows are then read in place, and if it is transposed,
- * C is computed as dot products of rows. Slices of k leave partial products behind, which are added
- * in order once all are there. */
+ * Few rows of C do not pay for packing B: they are computed from its rows as they lie. Slices of k
+ * leave partial products behind, which are added in order once all are there. */
 #include "linalg/gemm.h"
 
 #include <string.h>
@@ -86,7 +85,7 @@ static wfre_strip strip_of_b(const block *b, size_t column, size_t from, size_t 
 }
 
 /* Adds k = from .. from+depth-1 to the block's C. */
-static void run_stretch(const block *b, size_t from, size_t depth, bool direct)
+static void run_stretch(const block *b, size_t from, size_t depth)
 {
     const wfre_gemm_table *table = b->table;
     const wfre_gemm_job *job = &b->job;
@@ -98,14 +97,11 @@ static void run_stretch(const block *b, size_t from, size_t depth, bool direct)
     }
     for (size_t column = 0; column < job->n; column += table->nr) {
         wfre_strip strip = strip_of_b(b, column, from, depth);
-        bool in_place = direct && strip.count == table->nr;
-        if (!in_place)
-            table->pack_b(&strip, b_panel);
+        table->pack_b(&strip, b_panel);
         wfre_tile tile = {
             .columns = strip.count,
             .k = depth,
-            .b = in_place ? (const void *)strip.x : b_panel,
-            .b_stride = in_place ? job->ldb : table->nr,
+            .b = b_panel,
             .alpha = job->alpha,
             .beta = from == 0 ? job->beta : 1.0f,
             .ldc = job->ldc,
@@ -119,18 +115,16 @@ static void run_stretch(const block *b, size_t from, size_t depth, bool direct)
     }
 }
 
-static bool few_rows(const wfre_gemm_table *table, const wfre_gemm_job *job,
-                     wfre_precision precision)
-{
-    return precision == WFRE_FP32 && job->m <= table->direct;
-}
-
 static void run_block(const block *b)
 {
     const wfre_gemm_table *table = b->table;
     const wfre_gemm_job *job = &b->job;
-    bool few = few_rows(table, job, b->precision);
-    if (few && job->transpose_b && !job->transpose_a && table->dots) {
+    if (b->precision == WFRE_FP32 && !job->transpose_b && job->m <= table->most_updates) {
+        table->updates(job);
+        return;
+    }
+    if (b->precision == WFRE_FP32 && job->transpose_b && !job->transpose_a &&
+        job->m <= table->most_dots) {
         table->dots(job);
         return;
     }
@@ -139,7 +133,7 @@ static void run_block(const block *b)
     size_t depth = even_part(job->k, table->depth, table->kr);
     /* k = 0 still has to multiply C by beta. */
     for (size_t from = 0; from == 0 || from < job->k; from += depth)
-        run_stretch(b, from, least(depth, job->k - from), few && !job->transpose_b);
+        run_stretch(b, from, least(depth, job->k - from));
     if (table->leave)
         table->leave();
 }

@@ -20,9 +20,7 @@ typedef struct wfre_strip {
 /* C = alpha A B + beta C for rows x columns of C, at most mr x nr; beta = 0 does not read C. */
 typedef struct wfre_tile {
     size_t rows, columns, k;
-    const void *a;   /* a panel */
-    const void *b;   /* a panel, or numbers of B itself if b_stride is not nr */
-    size_t b_stride; /* numbers from one k to the next */
+    const void *a, *b; /* panels */
     float alpha, beta;
     float *c;
     size_t ldc;
@@ -33,13 +31,16 @@ typedef struct wfre_gemm_table {
     size_t depth;  /* the longest k of one panel */
     size_t kr;     /* panels are filled up with zeros to a multiple of this many k */
     size_t number; /* bytes of a number in a panel */
-    size_t direct; /* up to so many rows of C, B is read in place instead of from panels */
+    /* So many rows of C at most go without panels, by the two functions of these names. */
+    size_t most_dots, most_updates;
     /* Fill a panel of mr (nr) numbers per k; those beyond strip->count are zero. */
     void (*pack_a)(const wfre_strip *strip, void *panel);
     void (*pack_b)(const wfre_strip *strip, void *panel);
     void (*tile)(const wfre_tile *tile);
-    /* C as dot products of rows of A and rows of B, both as they lie; NULL if there is none. */
+    /* C as dot products of rows of A and rows of B, for neither A nor B' transposed; and by adding
+     * multiples of rows of B, for B not transposed. */
     void (*dots)(const wfre_gemm_job *job);
+    void (*updates)(const wfre_gemm_job *job);
     /* Called on a thread before and after its tiles; may be NULL. */
     void (*enter)(void);
     void (*leave)(void);

@@ -15,6 +15,9 @@ enum {
     NR = 2 * LANES,
     DOT_ROWS = LANES == 8 ? 3 : 6,
     DOT_COLUMNS = 4,
+    UPDATE_ROWS = LANES == 8 ? 2 : 4,
+    UPDATE_DEPTH = 4,
+    UPDATE_COLUMNS = 512, /* so that four rows of B and some of C stay in the L1 cache */
 };
 
 /* ---- panels -----------------------------------------------------------------------------------
@@ -61,6 +64,8 @@ INLINE void pack_transposed(const wfre_strip *strip, size_t width, float *panel)
     if (strip->count == width)
         for (; p + 8 <= strip->k; p += 8) {
             const float *x = strip->x + p;
+            for (size_t i = 0; i < width; i++)
+                __builtin_prefetch(x + (width + i) * strip->ld); /* the next panel's */
             float *to = panel + p * width;
             transpose8(x + last * strip->ld, strip->ld, width - last, to + last, width);
             for (size_t first = last; first >= 8; first -= 8)
@@ -120,12 +125,11 @@ static void finish_part(const wfre_tile *tile, float *c, const float *sums)
 INLINE void tile_rows(const wfre_tile *tile, size_t rows)
 {
     const float *a = tile->a, *b = tile->b;
-    size_t stride = tile->b_stride;
     vec low[MR], high[MR];
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; i++)
         low[i] = high[i] = splat(0.0f);
-    for (size_t p = 0; p < tile->k; p++, a += MR, b += stride) {
+    for (size_t p = 0; p < tile->k; p++, a += MR, b += NR) {
         vec left = load(b), right = load(b + LANES);
 #pragma GCC unroll 16
         for (size_t i = 0; i < rows; i++) {
@@ -248,12 +252,15 @@ INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t
         for (size_t j = 0; j < DOT_COLUMNS; j++)
             sums[i][j] = splat(0.0f);
     size_t p = 0, k = job->k;
-    for (; p + LANES <= k; p += LANES)
+    for (; p + LANES <= k; p += LANES) {
+        for (size_t j = 0; j < DOT_COLUMNS; j++)
+            __builtin_prefetch(b[j] + DOT_COLUMNS * job->ldb + p);
         for (size_t i = 0; i < rows; i++) {
             vec x = load(a + i * job->lda + p);
             for (size_t j = 0; j < DOT_COLUMNS; j++)
                 sums[i][j] = muladd(x, load(b[j] + p), sums[i][j]);
         }
+    }
     if (p < k)
         for (size_t i = 0; i < rows; i++) {
             vec x = load_part(a + i * job->lda + p, k - p);
@@ -299,15 +306,93 @@ static void dots(const wfre_gemm_job *job)
         }
 }
 
+/* ---- updates by rows --------------------------------------------------------------------------
+ */
+
+/* C[row + i] += alpha sum over q of A[row + i][p + q] B[p + q], for i < rows and q < depth. */
+INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t rows, size_t depth)
+{
+    const float *b = job->b + p * job->ldb;
+    float *c = job->c + row * job->ldc;
+    size_t along = job->transpose_a ? job->lda : 1, across = job->transpose_a ? 1 : job->lda;
+    vec factors[UPDATE_ROWS][UPDATE_DEPTH];
+#pragma GCC unroll 4
+    for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 4
+        for (size_t q = 0; q < depth; q++)
+            factors[i][q] = splat(job->alpha * job->a[(row + i) * across + (p + q) * along]);
+    size_t j = 0;
+    for (; j + LANES <= job->n; j += LANES) {
+        for (size_t q = 0; q < depth; q++)
+            __builtin_prefetch(b + (q + UPDATE_DEPTH) * job->ldb + j);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < rows; i++) {
+            vec sum = load(c + i * job->ldc + j);
+#pragma GCC unroll 4
+            for (size_t q = 0; q < depth; q++)
+                sum = muladd(factors[i][q], load(b + q * job->ldb + j), sum);
+            store(c + i * job->ldc + j, sum);
+        }
+    }
+    for (; j < job->n; j++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t q = 0; q < depth; q++)
+                c[i * job->ldc + j] = muladd(factors[i][q], splat(b[q * job->ldb + j]),
+                                             splat(c[i * job->ldc + j]))[0];
+}
+
+INLINE void update_group(const wfre_gemm_job *job, size_t row, size_t p, size_t depth)
+{
+    switch (job->m - row) {
+    case 1:
+        update_rows(job, row, p, 1, depth);
+        break;
+#if WFRE_LANES == 16
+    case 2:
+        update_rows(job, row, p, 2, depth);
+        break;
+    case 3:
+        update_rows(job, row, p, 3, depth);
+        break;
+#endif
+    default:
+        update_rows(job, row, p, UPDATE_ROWS, depth);
+        break;
+    }
+}
+
+static void updates(const wfre_gemm_job *whole)
+{
+    wfre_gemm_job job = *whole;
+    for (size_t column = 0; column < whole->n; column += UPDATE_COLUMNS) {
+        job.b = whole->b + column;
+        job.c = whole->c + column;
+        job.n = whole->n - column < UPDATE_COLUMNS ? whole->n - column : UPDATE_COLUMNS;
+        for (size_t i = 0; i < job.m; i++)
+            for (size_t j = 0; j < job.n; j++)
+                job.c[i * job.ldc + j] =
+                    job.beta != 0.0f ? job.beta * job.c[i * job.ldc + j] : 0.0f;
+        size_t p = 0;
+        for (; p + UPDATE_DEPTH <= job.k; p += UPDATE_DEPTH)
+            for (size_t row = 0; row < job.m; row += UPDATE_ROWS)
+                update_group(&job, row, p, UPDATE_DEPTH);
+        for (; p < job.k; p++)
+            for (size_t row = 0; row < job.m; row += UPDATE_ROWS)
+                update_group(&job, row, p, 1);
+    }
+}
+
 const wfre_gemm_table KERNEL(wfre_gemm) = {
     .mr = MR,
     .nr = NR,
-    .depth = 256,
+    .depth = 400,
     .kr = 1,
     .number = sizeof(float),
-    .direct = 2 * MR,
+    .most_dots = 24,
+    .most_updates = 12,
     .pack_a = pack_a,
     .pack_b = pack_b,
     .tile = compute_tile,
     .dots = dots,
+    .updates = updates,
 };

@@ -162,7 +162,11 @@ INLINE vec splat(float a)
 /* a where the mask's lane is all ones, b where it is zero. */
 INLINE vec choose(ivec mask, vec a, vec b)
 {
+#if WFRE_LANES == 8
+    return _mm256_blendv_ps(b, a, (vec)mask);
+#else
     return (vec)((mask & (ivec)a) | (~mask & (ivec)b));
+#endif
 }
 
 /* To the nearest bfloat16, ties to even, as a float32; NaN stays NaN. */

@@ -338,41 +338,70 @@ static void array_combine_backward(wfre_combine f, size_t n, const float *x, con
 /* ---- sums and rows ----------------------------------------------------------------------------
  */
 
-typedef double dvec __attribute__((vector_size(8 * WFRE_LANES)));
+/* Sums are kept in double precision, one for each lane: those of the lower and of the upper half.
+ */
+typedef float half __attribute__((vector_size(2 * WFRE_LANES)));
+typedef double dvec __attribute__((vector_size(4 * WFRE_LANES)));
+typedef struct totals {
+    dvec low, high;
+} totals;
 
-INLINE dvec widen(vec a)
+typedef union halves_of {
+    vec whole;
+    half halves[2];
+} halves_of;
+
+INLINE dvec lower(vec a)
 {
-    return __builtin_convertvector(a, dvec);
+    return __builtin_convertvector(((halves_of){a}).halves[0], dvec);
 }
 
-INLINE double lane_total(dvec a)
+INLINE dvec upper(vec a)
 {
-    double total = 0;
-    for (int i = 0; i < LANES; i++)
-        total += a[i];
-    return total;
+    return __builtin_convertvector(((halves_of){a}).halves[1], dvec);
+}
+
+INLINE void add(totals *sums, vec a)
+{
+    sums->low += lower(a);
+    sums->high += upper(a);
+}
+
+INLINE void add_product(totals *sums, vec a, vec b)
+{
+    sums->low += lower(a) * lower(b);
+    sums->high += upper(a) * upper(b);
+}
+
+INLINE double total(totals sums)
+{
+    dvec lanes = sums.low + sums.high;
+    double sum = 0;
+    for (int i = 0; i < LANES / 2; i++)
+        sum += lanes[i];
+    return sum;
 }
 
 static double array_sum(size_t n, const float *x)
 {
-    dvec total = {0};
+    totals sums = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        total += widen(load(x + i));
+        add(&sums, load(x + i));
     if (i < n)
-        total += widen(load_part(x + i, n - i));
-    return lane_total(total);
+        add(&sums, load_part(x + i, n - i));
+    return total(sums);
 }
 
 static double array_dot(size_t n, const float *x, const float *y)
 {
-    dvec total = {0};
+    totals sums = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        total += widen(load(x + i)) * widen(load(y + i));
+        add_product(&sums, load(x + i), load(y + i));
     if (i < n)
-        total += widen(load_part(x + i, n - i)) * widen(load_part(y + i, n - i));
-    return lane_total(total);
+        add_product(&sums, load_part(x + i, n - i), load_part(y + i, n - i));
+    return total(sums);
 }
 
 static double array_squared_norm(size_t n, const float *x)
@@ -396,18 +425,18 @@ static float array_maximum(size_t n, const float *x)
 
 static double array_exp_shifted(size_t n, float shift, float *x)
 {
-    dvec total = {0};
+    totals sums = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
         vec y = vector_exp(load(x + i) - shift);
         store(x + i, y);
-        total += widen(y);
+        add(&sums, y);
     }
     if (i < n) {
         store_part(x + i, vector_exp(load_part(x + i, n - i) - shift), n - i);
-        total += widen(load_part(x + i, n - i));
+        add(&sums, load_part(x + i, n - i));
     }
-    return lane_total(total);
+    return total(sums);
 }
 
 /* ---- layer norm -------------------------------------------------------------------------------
