@@ -130,7 +130,10 @@ static int run(const cli_call *call)
     json_t *cases = strcmp(path, "-") == 0 ? json_loadf(stdin, JSON_DISABLE_EOF_CHECK, &reason)
                                            : json_load_file(path, 0, &reason);
     if (!cases) {
-        cli_note("wfre: %s:%d: %s", path, reason.line, reason.text);
+        if (reason.line > 0)
+            cli_note("wfre: %s:%d: %s", path, reason.line, reason.text);
+        else
+            cli_note("wfre: %s", reason.text);
         return EXIT_FAILED;
     }
     int code = EXIT_DONE;
