@@ -16,6 +16,9 @@
 
 enum { LOG_POINTS = 200, VALIDATIONS = 10 };
 
+/* Of a run limited by time, one validation may take about this share, and all of them that one. */
+static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1;
+
 typedef struct session {
     const wfre_graph *graph;
     const wfre_train_run *run;
@@ -25,8 +28,9 @@ typedef struct session {
     wfre_validation *validation; /* NULL without */
     char *checkpoint_path, *log_path, *curve_path;
     FILE *log;
-    double best, last;                /* validation MRR, -1 for none yet */
-    uint64_t validated;               /* the step of the last validation */
+    double best, last;  /* validation MRR, -1 for none yet */
+    uint64_t validated; /* the step of the last validation */
+    double validation_seconds;
     double next_checkpoint;           /* on wfre_clock */
     double next_log, next_validation; /* in progress */
     /* The curves so far, as the log has them. */
@@ -133,7 +137,9 @@ static wfre_status validate(session *s, wfre_error *error)
     if (s->validated == s->trainer->step)
         goto cleanup; /* nothing has changed since */
     s->validated = s->trainer->step;
-    TRY(wfre_validation_run(s->validation, model, s->monitor, &s->last, error));
+    double limit = s->trainer->settings.steps ? 0 : SAMPLE_SHARE * s->trainer->settings.seconds;
+    TRY(wfre_validation_run(s->validation, model, limit, s->monitor, &s->last, error));
+    s->validation_seconds += wfre_clock() - start;
     wfre_train_status now = wfre_trainer_status(s->trainer);
     char line[256];
     (void)snprintf(line, sizeof line,
@@ -167,7 +173,9 @@ static wfre_status look_around(session *s, wfre_error *error)
     }
     if (s->validation && progress >= s->next_validation) {
         s->next_validation += 1.0 / VALIDATIONS;
-        TRY(validate(s, error));
+        double spent = s->validation_seconds / wfre_trainer_seconds(s->trainer);
+        if (s->trainer->settings.steps || spent < VALIDATION_SHARE)
+            TRY(validate(s, error));
     }
     bool stop = wfre_interrupted(s->monitor);
     if (stop || wfre_clock() >= s->next_checkpoint) {

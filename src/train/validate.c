@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "model/rank.h"
 #include "query/exact.h"
@@ -26,6 +27,8 @@ struct wfre_validation {
     wfre_rank_query *queries; /* [count] */
     wfre_standing *standings;
     wfre_pool *pool;
+    size_t types; /* that have queries */
+    bool fitted;  /* count has been fitted to the time there is */
 };
 
 /* ---- the sample --------------------------------------------------------------------------- */
@@ -129,24 +132,34 @@ cleanup:
     return status;
 }
 
-/* The first `per_type` queries of each type that have hard answers. */
+/* Up to `per_type` queries of each type that have hard answers, in rounds over the types: so the
+ * first of them are as good a sample as all. */
 static wfre_status choose(wfre_validation *v, uint32_t per_type, wfre_error *error)
 {
+    uint32_t *round_of = wfre_alloc_zero(v->set.count, sizeof *round_of);
     uint32_t *taken = wfre_alloc_zero(v->set.types.count, sizeof *taken);
     v->queries = wfre_alloc_zero(v->set.count, sizeof *v->queries);
     v->rows = wfre_alloc(v->set.count, sizeof *v->rows);
+    bool whole = round_of && taken && v->queries && v->rows;
     size_t answers = 0;
-    for (uint32_t i = 0; taken && v->queries && v->rows && i < v->set.count; i++) {
-        wfre_list hard = wfre_queryset_hard(&v->set, i);
-        if (hard.count == 0 || taken[v->set.rows[i].type]++ >= per_type)
-            continue;
-        v->rows[v->count++] = i;
-        answers += hard.count;
+    for (uint32_t i = 0; whole && i < v->set.count; i++) {
+        size_t hard = wfre_queryset_hard(&v->set, i).count;
+        round_of[i] = hard ? taken[v->set.rows[i].type]++ : UINT32_MAX;
+        answers += round_of[i] < per_type ? hard : 0;
+        v->types += round_of[i] == 0;
+    }
+    for (uint32_t r = 0; whole && r < per_type; r++) {
+        size_t before = v->count;
+        for (uint32_t i = 0; i < v->set.count; i++)
+            if (round_of[i] == r)
+                v->rows[v->count++] = i;
+        if (v->count == before)
+            break;
     }
     v->standings = wfre_alloc(answers, sizeof *v->standings);
-    bool whole = taken && v->queries && v->rows && v->standings;
+    wfre_free(round_of);
     wfre_free(taken);
-    if (!whole)
+    if (!whole || !v->standings)
         return wfre_fail_memory(error, "choosing validation queries");
     size_t used = 0;
     for (size_t i = 0; i < v->count; i++) {
@@ -225,19 +238,24 @@ static wfre_status average(const wfre_validation *v, double *mrr, wfre_error *er
     return WFRE_OK;
 }
 
-wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model,
+wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, double seconds,
                                 const wfre_monitor *monitor, double *mrr, wfre_error *error)
 {
     wfre_ranker *ranker = NULL;
     wfre_status status;
+    double start = wfre_clock();
+    bool fitting = seconds > 0 && !v->fitted;
+    size_t batch = fitting ? v->types : WFRE_RANK_BATCH;
     TRY(wfre_ranker_create(model, false, v->pool, &ranker, error));
-    for (size_t first = 0; first < v->count; first += WFRE_RANK_BATCH) {
+    for (size_t first = 0; first < v->count; first += batch) {
         size_t left = v->count - first;
         wfre_report(monitor, "validating", first, v->count, NULL);
-        TRY(wfre_ranker_run(ranker, v->queries + first,
-                            left < WFRE_RANK_BATCH ? left : WFRE_RANK_BATCH, model->settings.unions,
-                            error));
+        TRY(wfre_ranker_run(ranker, v->queries + first, left < batch ? left : batch,
+                            model->settings.unions, error));
+        if (fitting && wfre_clock() - start > seconds && left > batch)
+            v->count = first + batch; /* from now on these, so that results compare */
     }
+    v->fitted = true;
     TRY(average(v, mrr, error));
 cleanup:
     wfre_ranker_free(ranker);

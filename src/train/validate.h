@@ -15,9 +15,10 @@ WFRE_NODISCARD wfre_status wfre_validation_create(const wfre_graph *graph, const
                                                   wfre_validation **validation, wfre_error *error);
 void wfre_validation_free(wfre_validation *validation);
 
-/* The mean over the types of the mean MRR of their queries. */
+/* The mean over the types of the mean MRR of their queries. `seconds` limits the first validation,
+ * by leaving out queries from then on; 0 for no limit. */
 WFRE_NODISCARD wfre_status wfre_validation_run(wfre_validation *validation, const wfre_model *model,
-                                               const wfre_monitor *monitor, double *mrr,
-                                               wfre_error *error);
+                                               double seconds, const wfre_monitor *monitor,
+                                               double *mrr, wfre_error *error);
 
 #endif

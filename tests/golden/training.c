@@ -54,10 +54,11 @@ static void test_above_chance(void **state)
     assert_ok(wfre_validation_create(umls, NULL, 10, 3, pool, &validation, error));
     assert_non_null(validation);
     assert_ok(wfre_trainer_create(umls, &settings, pool, &trainer, error));
-    assert_ok(wfre_validation_run(validation, wfre_trainer_model(trainer), NULL, &before, error));
+    assert_ok(
+        wfre_validation_run(validation, wfre_trainer_model(trainer), 0, NULL, &before, error));
     while (!wfre_trainer_done(trainer))
         assert_ok(wfre_trainer_step(trainer, error));
-    assert_ok(wfre_validation_run(validation, wfre_trainer_model(trainer), NULL, &after, error));
+    assert_ok(wfre_validation_run(validation, wfre_trainer_model(trainer), 0, NULL, &after, error));
     print_message("MRR of 14 types: untrained %.3f, trained %.3f\n", before, after);
     assert_true(before < 0.12);
     assert_true(after > 0.25);
