@@ -1,6 +1,7 @@
 /* wfre eval: how well hard answers are ranked, as tables for people and machines. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 
@@ -75,11 +76,35 @@ static wfre_status evaluate_file(job *j, const char *path, wfre_error *error)
     return status;
 }
 
+/* Makes the query set if it is wanted and not there. */
+static wfre_status sample_queries(const job *j, wfre_error *error)
+{
+    const char *types = cli_text(j->call, "sample", NULL);
+    if (!types || access(j->queries, F_OK) == 0)
+        return WFRE_OK;
+    wfre_benchmark_options options = {
+        .types = types,
+        .count = (size_t)cli_integer(j->call, "count", 20),
+        .cap = 100,
+        .seed = (uint64_t)cli_integer(j->call, "seed", 1),
+    };
+    if (cli_split(j->call, WFRE_VALID, &options.split) != EXIT_DONE ||
+        options.split == WFRE_TRAIN) {
+        error->code = WFRE_ERR_ARGUMENT;
+        (void)snprintf(error->message, sizeof error->message, "--split is valid or test");
+        return WFRE_ERR_ARGUMENT;
+    }
+    return wfre_benchmark_sample(j->graph, &options, j->queries, j->pool, cli_monitor(), NULL, NULL,
+                                 error);
+}
+
 static wfre_status evaluate_all(job *j, wfre_error *error)
 {
-    wfre_status status = wfre_graph_open(cli_argument(j->call, 0), &j->graph, error);
+    wfre_status status = cli_load_graph(cli_argument(j->call, 0), &j->graph, error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(j->call, "threads", 0), &j->pool, error);
+    if (status == WFRE_OK)
+        status = sample_queries(j, error);
     for (int i = 1; status == WFRE_OK && i < cli_argument_count(j->call) - 1; i++)
         status = evaluate_file(j, cli_argument(j->call, i), error);
     const char *scores;
@@ -142,6 +167,9 @@ static const cli_option OPTIONS[] = {
     {"exhaustive", 0, CLI_FLAG, NULL, "score every entity; else what a filter cannot decide", 0, 0},
     {"union", 0, CLI_TEXT, "HOW", "dnf, demorgan, tconorm, or all (default: as the model says)", 0,
      0},
+    {"sample", 0, CLI_TEXT, "TYPES", "if Q.tsv is not there, make it: betae, efo1, or types", 0, 0},
+    {"count", 0, CLI_INTEGER, "N", "queries of each type to sample (default 20)", 1, 1e9},
+    {"split", 0, CLI_TEXT, "S", "what to sample: valid or test (default valid)", 0, 0},
     {"scores", 0, CLI_REPEATED, "FILE", "evaluate scores from a file; may be repeated", 0, 0},
     {"report", 0, CLI_TEXT, "DIR", "write report.html, results.csv and results.json there", 0, 0},
     {"title", 0, CLI_TEXT, "TEXT", "title of the report", 0, 0},
@@ -173,6 +201,7 @@ const cli_command command_eval = {
         "last place.\n\n"
         "Examples:\n"
         "  wfre eval G.kg M.safetensors valid.tsv --report out --log M.log.jsonl\n"
+        "  wfre eval G.kg M.safetensors efo1.tsv --sample efo1 --report all-types\n"
         "  wfre eval G.kg seed1.safetensors seed2.safetensors valid.tsv --repeats\n"
         "  wfre eval G.kg valid.tsv --scores theirs.tsv\n"
         "  wfre eval G.kg valid.tsv --scores a.tsv --scores b.tsv --report comparison\n",

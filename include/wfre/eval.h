@@ -89,6 +89,7 @@ typedef struct wfre_eval_options {
     /* Keeps unfinished work, or NULL: what this file holds of the same evaluation is not done
      * again. It is written now and then and when interrupted, and removed at the end. */
     const char *partial;
+    bool keep; /* leave that file at the end: the same evaluation is then free */
 } wfre_eval_options;
 
 /* 1,000 resamplings, seed 1, filtered. */
@@ -141,6 +142,34 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_report_write(const wfre_evaluation *con
                                                       size_t count,
                                                       const wfre_report_options *options,
                                                       const char *folder, wfre_error *error);
+
+/* ---- sweeps -----------------------------------------------------------------------------------
+ */
+
+/* One value of a setting, and what came of it with one or more seeds. */
+typedef struct wfre_sweep_point {
+    const char *value;
+    const wfre_evaluation *const *runs;
+    size_t count;
+} wfre_sweep_point;
+
+/* A setting that was varied while the others stood. */
+typedef struct wfre_sweep_panel {
+    const char *name;
+    const wfre_sweep_point *points;
+    size_t count;
+} wfre_sweep_panel;
+
+/* All panels in a format: means over seeds, with standard deviations if there are several. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sweep_print(const wfre_sweep_panel *panels, size_t count,
+                                                     wfre_report_format format, FILE *stream,
+                                                     wfre_error *error);
+/* Writes sweep.html, sweep.csv, sweep.json, and NAME.svg for each panel into a folder that is
+ * there.
+ */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sweep_write(const wfre_sweep_panel *panels, size_t count,
+                                                     const char *title, const char *folder,
+                                                     wfre_error *error);
 
 #ifdef __cplusplus
 }

@@ -170,7 +170,6 @@ static void average_types(wfre_evaluation *e)
 {
     for (size_t q = 0; q < e->query_count; q++) {
         wfre_query_result *result = &e->queries[q];
-        result->ranked = result->ranked && result->answers > 0;
         if (!result->ranked)
             continue;
         judge_query(e, result);

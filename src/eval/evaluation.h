@@ -26,7 +26,7 @@ typedef struct wfre_query_result {
     uint32_t type;
     uint32_t answers;     /* hard ones */
     size_t begin;         /* of its standings */
-    bool ranked;          /* they are known */
+    bool ranked;          /* there are hard answers, and their standings are known */
     wfre_metrics metrics; /* once the evaluation is finished */
 } wfre_query_result;
 

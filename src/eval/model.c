@@ -98,7 +98,7 @@ static size_t collect(const run *r, uint32_t *next, wfre_rank_query *batch, uint
     size_t count = 0;
     for (; *next < r->set->count && count < WFRE_RANK_BATCH; ++*next) {
         uint32_t q = *next;
-        if (r->evaluation->queries[q].ranked)
+        if (r->evaluation->queries[q].ranked || r->evaluation->queries[q].answers == 0)
             continue;
         ids[count] = q;
         batch[count++] =
@@ -159,7 +159,9 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
     r.before = r.evaluation->info;
     TRY(rank_all(&r, pool, error));
     TRY(wfre_evaluation_finish(r.evaluation, options->bootstrap, options->seed, pool, error));
-    if (options->partial)
+    if (options->partial && options->keep)
+        TRY(wfre_partial_write(r.evaluation, r.key, options->partial, error));
+    else if (options->partial)
         (void)unlink(options->partial);
     *evaluation = r.evaluation;
     r.evaluation = NULL;

@@ -276,6 +276,14 @@ void wfre_report_table(const wfre_comparison *shown, wfre_text *text)
 /* ---- writing ------------------------------------------------------------------------------------
  */
 
+wfre_status wfre_report_stream(const wfre_text *text, FILE *stream, wfre_error *error)
+{
+    wfre_status status = wfre_text_status(text, "writing a report", error);
+    if (status == WFRE_OK && fwrite(text->data, 1, text->length, stream) != text->length)
+        status = wfre_fail_errno(error, "report", "write");
+    return status;
+}
+
 wfre_status wfre_report_print(const wfre_evaluation *const *evaluations, size_t count,
                               const wfre_report_options *options, wfre_report_format format,
                               FILE *stream, wfre_error *error)
@@ -292,17 +300,14 @@ wfre_status wfre_report_print(const wfre_evaluation *const *evaluations, size_t 
     wfre_comparison shown;
     wfre_report_begin(&shown, evaluations, count, options);
     FORMATS[format](&shown, &text);
-    TRY(wfre_text_status(&text, "writing a report", error));
-    if (fwrite(text.data, 1, text.length, stream) != text.length)
-        TRY(wfre_fail_errno(error, "report", "write"));
+    TRY(wfre_report_stream(&text, stream, error));
 cleanup:
     wfre_text_free(&text);
     return status;
 }
 
-/* Writes the text to folder/name and empties it. */
-static wfre_status write_part(wfre_text *text, const char *folder, const char *name,
-                              wfre_error *error)
+wfre_status wfre_report_part(wfre_text *text, const char *folder, const char *name,
+                             wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     char *path = wfre_path_join(folder, name);
@@ -329,11 +334,15 @@ wfre_status wfre_report_write(const wfre_evaluation *const *evaluations, size_t 
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         TRY(wfre_fail_errno(error, folder, "create the folder"));
     wfre_report_csv(&shown, &text);
-    TRY(write_part(&text, folder, "results.csv", error));
+    TRY(wfre_report_part(&text, folder, "results.csv", error));
     wfre_report_json(&shown, &text);
-    TRY(write_part(&text, folder, "results.json", error));
+    TRY(wfre_report_part(&text, folder, "results.json", error));
     TRY(wfre_report_page(&shown, &text, error));
-    TRY(write_part(&text, folder, "report.html", error));
+    TRY(wfre_report_part(&text, folder, "report.html", error));
+    if (shown.many_types) {
+        wfre_report_shapes_svg(evaluations[0], &text);
+        TRY(wfre_report_part(&text, folder, "shapes.svg", error));
+    }
 cleanup:
     wfre_text_free(&text);
     return status;

@@ -52,11 +52,20 @@ void wfre_report_shapes(const wfre_evaluation *evaluation, wfre_grid *grid);
 /* "90 queries in 1.2 s, filtered: 1,234 of 5,678 pairs scored exactly (21.7%)" */
 void wfre_report_method(const wfre_evaluation *evaluation, wfre_text *text);
 
+/* Mean MRR against depth, one line for each number of anchors, as a chart of its own. */
+void wfre_report_shapes_svg(const wfre_evaluation *evaluation, wfre_text *text);
+
 /* Everything in each format. */
 void wfre_report_table(const wfre_comparison *shown, wfre_text *text);
 void wfre_report_csv(const wfre_comparison *shown, wfre_text *text);
 void wfre_report_json(const wfre_comparison *shown, wfre_text *text);
 WFRE_NODISCARD wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text,
+                                            wfre_error *error);
+
+/* Writes the text, to the stream or to folder/name; the latter empties it. */
+WFRE_NODISCARD wfre_status wfre_report_stream(const wfre_text *text, FILE *stream,
+                                              wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_report_part(wfre_text *text, const char *folder, const char *name,
                                             wfre_error *error);
 
 #endif

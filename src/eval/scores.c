@@ -75,7 +75,7 @@ static wfre_status finish_query(scores_file *f, const wfre_monitor *monitor, wfr
     TRY(wfre_standings_count(&f->scratch, f->levels, wfre_graph_entities(f->graph),
                              wfre_queryset_easy(f->set, f->query), hard,
                              wfre_evaluation_standings(f->evaluation, f->query), error));
-    f->evaluation->queries[f->query].ranked = true;
+    f->evaluation->queries[f->query].ranked = hard.count > 0;
     if (f->finished++ % 64 == 0) {
         wfre_report(monitor, "evaluating", f->finished, f->set->count, NULL);
         TRY(wfre_check_interrupt(monitor, error));

@@ -195,8 +195,8 @@ static int tear_down(void **state)
 {
     (void)state;
     wfre_graph_close(graph);
-    static const char *const FILES[] = {"report.html", "results.csv", "results.json"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const FILES[] = {"report.html", "results.csv", "results.json", "shapes.svg"};
+    for (size_t i = 0; i < 4; i++) {
         char path[128];
         (void)snprintf(path, sizeof path, "%s/%s", out_path, FILES[i]);
         unlink(path);
@@ -298,6 +298,43 @@ static void test_moments(void **state)
     wfre_evaluation_free(two);
 }
 
+static void test_sweep(void **state)
+{
+    (void)state;
+    const wfre_evaluation *runs[] = {make_evaluation(4, "one"), make_evaluation(4, "two")};
+    wfre_sweep_point numbers[] = {{"1", runs, 2}, {"2.5", runs, 1}};
+    wfre_sweep_point words[] = {{"wfr", runs, 1}, {"l2", runs + 1, 1}, {"<kl>", runs, 1}};
+    wfre_sweep_panel panels[] = {{"radius", numbers, 2}, {"score", words, 3}};
+    FILE *stream = tmpfile();
+    assert_non_null(stream);
+    assert_ok(wfre_sweep_print(panels, 2, WFRE_REPORT_TABLE, stream, error));
+    assert_true(ftell(stream) > 200);
+    fclose(stream);
+    assert_ok(wfre_sweep_write(panels, 2, NULL, folder, error));
+    static const char *const FILES[] = {"sweep.html", "radius.svg", "score.svg", "sweep.json",
+                                        "sweep.csv"};
+    for (size_t i = 0; i < 5; i++) {
+        char path[128];
+        char *text;
+        size_t length;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, FILES[i]);
+        assert_ok(wfre_read_all(path, 1 << 24, &text, &length, error));
+        if (i < 3)
+            assert_markup(text);
+        unlink(path);
+        if (i == 3) {
+            json_t *root = json_loads(text, 0, NULL);
+            assert_int_equal(json_array_size(root), occurrences(text, "\"mrr\""));
+            json_decref(root);
+        }
+        wfre_free(text);
+    }
+    wfre_sweep_panel empty = {"radius", NULL, 0};
+    assert_int_equal(wfre_sweep_print(&empty, 1, WFRE_REPORT_CSV, stdout, NULL), WFRE_ERR_ARGUMENT);
+    wfre_evaluation_free((wfre_evaluation *)runs[0]);
+    wfre_evaluation_free((wfre_evaluation *)runs[1]);
+}
+
 static wfre_status attempt(void *context)
 {
     const wfre_evaluation *evaluation = context;
@@ -316,10 +353,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chart),         cmocka_unit_test(test_chart_without_sense),
-        cmocka_unit_test(test_grid),          cmocka_unit_test(test_published),
-        cmocka_unit_test(test_report),        cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_chart),  cmocka_unit_test(test_chart_without_sense),
+        cmocka_unit_test(test_grid),   cmocka_unit_test(test_published),
+        cmocka_unit_test(test_report), cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_sweep),  cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

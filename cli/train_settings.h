@@ -1,0 +1,12 @@
+/* Training settings from the command line, for the commands that train. */
+#ifndef WFRE_CLI_TRAIN_SETTINGS_H
+#define WFRE_CLI_TRAIN_SETTINGS_H
+
+#include "cli.h"
+
+/* A preset, changed by --dim and the like, --set NAME=VALUE, --seed, --time and --steps, as far as
+ * the command has these options. */
+wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
+                           wfre_train_settings *settings, wfre_error *error);
+
+#endif

@@ -1,0 +1,21 @@
+# Training and evaluating a few settings, going on where a sweep stopped, and sampling for eval.
+for i in $(seq 0 39); do
+    printf 'e%d\tnext\te%d\ne%d\ttwice\te%d\n' $i $(((i + 1) % 40)) $i $((i * 2 % 40))
+done >all.txt
+wfre import all.txt -o g.kg --holdout 0.2 >imported
+wfre sample g.kg -o q.tsv --types 1p,2p,2in --count 5 >sampled
+sweep() { wfre sweep g.kg q.tsv -o out --steps 3 --set dim=10 --set bases=2 "$@"; }
+export -f sweep
+show sweep --vary radius=2,3 --vary score=wfr,l2 >table 2>notes
+cat notes
+sed -n 's/ .*//p' table | sort | uniq -c
+ls out | sed 's/.*\.//' | sort | uniq -c
+cp table first
+show sweep --vary radius=2,3 --vary score=wfr,l2 >table 2>notes
+cmp first table && cat notes
+show sweep --seeds 2 --csv 2>/dev/null | grep -c all
+sweep --vary radius=two
+sweep --vary radios=2
+sweep --vary radius=2 --set dim=20
+wfre eval g.kg out/base-seed1.safetensors two.tsv --sample 1p,2u --count 3 --union all >table
+sed -n 's/ [0-9].*//p' table
