@@ -230,6 +230,7 @@ static const struct kind {
 } KINDS[] = {
     {wfre_graph_recognises, describe_graph},
     {wfre_queryset_recognises, info_queryset},
+    {wfre_model_recognises, info_model},
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 

@@ -5,5 +5,6 @@
 #include "cli.h"
 
 int info_queryset(const cli_call *call, const char *path);
+int info_model(const cli_call *call, const char *path);
 
 #endif

@@ -55,6 +55,9 @@ WFRE_API void wfre_model_free(wfre_model *model);
 /* Model files are safetensors; bf16 halves them at the price of rounding. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_open(const char *path, wfre_model **model,
                                                     wfre_error *error);
+/* Whether a file that begins with these bytes (at least 16 of them) looks like a safetensors file.
+ */
+WFRE_API bool wfre_model_recognises(const void *head, size_t length);
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_save(const wfre_model *model, const char *path,
                                                     bool bf16, wfre_error *error);
 
@@ -62,10 +65,21 @@ WFRE_API const wfre_model_settings *wfre_model_get_settings(const wfre_model *mo
 WFRE_API uint32_t wfre_model_entities(const wfre_model *model);
 WFRE_API uint32_t wfre_model_relations(const wfre_model *model);
 WFRE_API uint64_t wfre_model_parameters(const wfre_model *model);
+/* Of the graph it was trained on. */
+WFRE_API uint64_t wfre_model_fingerprint(const wfre_model *model);
 /* WFRE_ERR_MISMATCH, with both sizes in the message, if the model was trained on another graph. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_check_graph(const wfre_model *model,
                                                            const wfre_graph *graph,
                                                            wfre_error *error);
+
+/* One setting, for listing. */
+typedef struct wfre_setting_text {
+    const char *name;
+    char value[64];
+    const char *help; /* one line */
+} wfre_setting_text;
+WFRE_API size_t wfre_model_setting_count(void);
+WFRE_API wfre_setting_text wfre_model_setting(const wfre_model_settings *settings, size_t index);
 
 /* Sets one setting by its name, such as "dim" or "tnorm", from text. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_set(wfre_model_settings *settings, const char *name,

@@ -78,12 +78,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_train_preset(const char *name, const wf
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_set(wfre_train_settings *settings, const char *name,
                                                    const char *text, wfre_error *error);
 
-/* All settings, for listing: name, present value and a line of help. */
-typedef struct wfre_setting_text {
-    const char *name;
-    char value[64];
-    const char *help;
-} wfre_setting_text;
+/* All settings of training and model, for listing. */
 WFRE_API size_t wfre_train_setting_count(void);
 WFRE_API wfre_setting_text wfre_train_setting(const wfre_train_settings *settings, size_t index);
 

@@ -53,6 +53,19 @@ wfre_status wfre_model_set(wfre_model_settings *settings, const char *name, cons
     return wfre_setting_parse(setting, settings, text, error);
 }
 
+size_t wfre_model_setting_count(void)
+{
+    return wfre_model_table_count;
+}
+
+wfre_setting_text wfre_model_setting(const wfre_model_settings *settings, size_t index)
+{
+    const wfre_setting *row = &wfre_model_table[index];
+    wfre_setting_text text = {.name = row->name, .help = row->help};
+    wfre_setting_print(row, settings, text.value, sizeof text.value);
+    return text;
+}
+
 /* ---- writing ------------------------------------------------------------------------------ */
 
 enum { OWN_KEYS = 4, TEXT_SIZE = 64 };
@@ -190,6 +203,14 @@ wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre
 cleanup:
     wfre_model_free(model);
     return status;
+}
+
+bool wfre_model_recognises(const void *head, size_t length)
+{
+    static const unsigned char high[4] = {0}; /* of the header's length: below 4 GiB */
+    const unsigned char *bytes = head;
+    return length >= 16 && memcmp(bytes + 4, high, sizeof high) == 0 && bytes[8] == '{' &&
+           bytes[9] == '"';
 }
 
 wfre_status wfre_model_open(const char *path, wfre_model **model, wfre_error *error)

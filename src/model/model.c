@@ -214,6 +214,11 @@ uint64_t wfre_model_parameters(const wfre_model *model)
     return sum;
 }
 
+uint64_t wfre_model_fingerprint(const wfre_model *model)
+{
+    return model->fingerprint;
+}
+
 wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *graph,
                                    wfre_error *error)
 {

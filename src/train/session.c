@@ -220,6 +220,12 @@ static wfre_status begin(session *s, const wfre_train_settings *settings, bool *
         status = wfre_fail_memory(error, "preparing to train");
         goto cleanup;
     }
+    if (s->run->resume && !wfre_file_exists(s->checkpoint_path)) {
+        status = wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+                           "%s: no such checkpoint to go on from; leave out --resume",
+                           s->checkpoint_path);
+        goto cleanup;
+    }
     *resumed = s->run->resume;
     if (s->run->resume)
         TRY(wfre_checkpoint_read(s->checkpoint_path, s->graph, s->pool, settings, &s->trainer,

@@ -86,12 +86,11 @@ size_t wfre_train_setting_count(void)
 
 wfre_setting_text wfre_train_setting(const wfre_train_settings *settings, size_t index)
 {
-    bool model = index < wfre_model_table_count;
-    const wfre_setting *row =
-        model ? &wfre_model_table[index] : &wfre_train_table[index - wfre_model_table_count];
+    if (index < wfre_model_table_count)
+        return wfre_model_setting(&settings->model, index);
+    const wfre_setting *row = &wfre_train_table[index - wfre_model_table_count];
     wfre_setting_text text = {.name = row->name, .help = row->help};
-    wfre_setting_print(row, model ? (const void *)&settings->model : (const void *)settings,
-                       text.value, sizeof text.value);
+    wfre_setting_print(row, settings, text.value, sizeof text.value);
     return text;
 }
 

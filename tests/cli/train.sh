@@ -1,0 +1,21 @@
+# wfre train and what goes with it: a model from a small graph, info, wrong settings, the wrong graph.
+awk 'BEGIN { for (i = 0; i < 30; i++) for (r = 0; r < 3; r++) printf "e%d\tr%d\te%d\n", i, r, (i * (r + 1) + r) % 30 }' >ring.tsv
+wfre import ring.tsv -o ring.kg --holdout 0.1 >/dev/null 2>&1
+head -n 60 ring.tsv >part.tsv
+wfre import part.tsv -o part.kg >/dev/null 2>&1
+small="--dim 20 --bases 3 --batch 16 --negatives 8 --steps 5"
+show wfre train ring.kg -o ring.safetensors $small --validate 2 2>&1 | sed -E 's/in [0-9]+ s/in T s/; s/(loss|MRR) [0-9.]+/\1 X/g' | grep -v '^training\|^validating'
+ls
+show wfre info ring.safetensors | sed -E 's/graph [0-9a-f]{16}/graph F/; s/[0-9,]+ bytes/N bytes/'
+show wfre train ring.kg --preset paper-nell --settings | head -n 4
+show wfre train ring.kg --dim 21 --time 1s
+show wfre train ring.kg --loss hinge --time 1s
+show wfre train ring.kg --set frob=1
+show wfre train ring.kg --set frob
+show wfre train ring.kg -o other.safetensors --resume
+show wfre train ring.kg --preset huge
+show wfre train ring.kg --time soon
+show wfre train nowhere.kg
+show wfre ask part.kg ring.safetensors '?x : r0(e1, ?x)'
+head -c 300 ring.safetensors >cut.safetensors
+show wfre info cut.safetensors
