@@ -155,6 +155,8 @@ void ask_print(const ask_session *session, const ask_result *result)
     if (answers->known.count > session->top)
         cli_note("the first %s%s are shown; --top 0 shows all", cli_thousands(session->top),
                  both ? " known ones" : "");
+    if (answers->predicted_count > 0 && isnan(answers->predicted[0].probability))
+        cli_note("the model has no probabilities: it was trained without validation data");
     if (answers->unpredicted)
         cli_note("nothing is predicted: %s", answers->unpredicted);
 }

@@ -85,6 +85,35 @@ WFRE_API wfre_setting_text wfre_model_setting(const wfre_model_settings *setting
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_set(wfre_model_settings *settings, const char *name,
                                                    const char *text, wfre_error *error);
 
+/* ---- probabilities ------------------------------------------------------------------------------
+ */
+
+enum { WFRE_RELIABILITY_BINS = 10 };
+
+/* The predictions with a probability from b/10 to (b+1)/10. */
+typedef struct wfre_reliability_bin {
+    uint64_t count;
+    double predicted; /* mean probability */
+    double observed;  /* share that were answers */
+} wfre_reliability_bin;
+
+/* How well a calibrated model's probabilities agree with what is true. */
+typedef struct wfre_reliability {
+    uint64_t queries; /* that it was measured on: none of them was used to fit */
+    double error;     /* expected calibration error: mean of |predicted - observed| over predictions
+                       */
+    wfre_reliability_bin bins[WFRE_RELIABILITY_BINS];
+} wfre_reliability;
+
+/* Learns to turn scores into probabilities from a query set (*.tsv) with easy and hard answers: the
+ * probability of a predicted answer is that of its being a hard one. Each query shape is fitted by
+ * itself, as far as there are queries of it. A saved model keeps its calibration. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model,
+                                                   const char *queries, wfre_pool *pool,
+                                                   const wfre_monitor *monitor, wfre_error *error);
+/* NULL if the model is not calibrated. */
+WFRE_API const wfre_reliability *wfre_model_reliability(const wfre_model *model);
+
 #ifdef __cplusplus
 }
 #endif

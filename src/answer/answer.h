@@ -2,20 +2,16 @@
 #ifndef WFRE_SRC_ANSWER_ANSWER_H
 #define WFRE_SRC_ANSWER_ANSWER_H
 
-#include "model/run.h"
-#include "model/search.h"
+#include "base/text.h"
+#include "model/predict.h"
 #include "wfre/answer.h"
 
 struct wfre_asker {
     const wfre_graph *graph;
-    const wfre_model *model; /* NULL: none of what follows but `exact` is there */
+    const wfre_model *model;   /* or NULL */
+    wfre_predictor *predictor; /* of the model */
     wfre_exact *exact;
-    wfre_linalg *linalg;
-    wfre_run *run;
-    wfre_program program; /* of the last question that was predicted */
-    wfre_searcher *searcher;
-    const float **branches; /* of the question, in the run */
-    size_t branch_capacity;
+    wfre_text shape; /* of the question */
     wfre_hit *hits;
     size_t hit_capacity;
     wfre_prediction *predictions;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/calibration.h"
 
 static const char FORMAT[] = "wfre-model-1";
 
@@ -76,10 +77,11 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     static const wfre_model_extra nothing = {0};
     extra = extra ? extra : &nothing;
     size_t keys = OWN_KEYS + wfre_model_table_count + extra->metadata_count;
+    wfre_text calibration = {0};
     size_t tensor_count = model->tensor_count + extra->tensor_count;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
-    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys, sizeof *metadata);
+    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys + 1, sizeof *metadata);
     wfre_stored_tensor *tensors = wfre_arena_alloc(&arena, tensor_count, sizeof *tensors);
     char(*texts)[TEXT_SIZE] =
         wfre_arena_alloc(&arena, OWN_KEYS + wfre_model_table_count, sizeof *texts);
@@ -102,6 +104,11 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     if (extra->metadata_count)
         memcpy(metadata + OWN_KEYS + wfre_model_table_count, extra->metadata,
                extra->metadata_count * sizeof *metadata);
+    if (model->calibration) {
+        wfre_calibration_print(model->calibration, &calibration);
+        TRY(wfre_text_status(&calibration, "writing a model", error));
+        metadata[keys++] = (wfre_metadata){"calibration", calibration.data};
+    }
     for (uint32_t i = 0; i < model->tensor_count; i++) {
         const wfre_tensor *tensor = &model->tensors[i];
         tensors[i] = (wfre_stored_tensor){tensor->name, dtype, tensor->rank, {0}, tensor->data};
@@ -112,6 +119,7 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
                extra->tensor_count * sizeof *tensors);
     status = wfre_safetensors_write(path, tensors, tensor_count, metadata, keys, error);
 cleanup:
+    wfre_text_free(&calibration);
     wfre_arena_free(&arena);
     return status;
 }
@@ -198,6 +206,14 @@ wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre
     for (uint32_t i = 0; i < model->tensor_count; i++)
         TRY(wfre_model_read_tensor(file, path, model->tensors[i].name, model->tensors[i].count,
                                    model->tensors[i].data, error));
+    const char *calibration = wfre_safetensors_metadata(file, "calibration");
+    if (calibration) {
+        status = wfre_calibration_parse(calibration, &model->calibration, error);
+        if (status != WFRE_OK) {
+            (void)wfre_fail_within(error, status, path);
+            goto cleanup;
+        }
+    }
     *result = model;
     model = NULL;
 cleanup:

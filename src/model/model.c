@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "model/calibration.h"
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
@@ -148,6 +149,7 @@ void wfre_model_free(wfre_model *model)
         return;
     wfre_layers_free(model->layers);
     wfre_free(model->entities);
+    wfre_calibration_free(model->calibration);
     wfre_free(model);
 }
 

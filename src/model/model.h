@@ -45,7 +45,8 @@ struct wfre_model {
     float *entities;
     wfre_layer layers[WFRE_MAXIMUM_LAYERS];
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
-    uint32_t tensor_count; /* tensors[0] are the entities */
+    uint32_t tensor_count;                /* tensors[0] are the entities */
+    struct wfre_calibration *calibration; /* NULL: scores have no probabilities */
 };
 
 /* The number of matrices: K, or the relations when each has its own. */

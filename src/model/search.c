@@ -2,8 +2,6 @@
  * all queries, and each query keeps its nearest in a heap. */
 #include "model/search.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/pool.h"
 #include "linalg/linalg.h"
@@ -16,9 +14,8 @@ struct wfre_searcher {
     const wfre_vector_table *vectors;
     wfre_score *score;
     float *entities;  /* [BLOCK, d] */
-    float *branches;  /* [all branches, d] */
-    float *distances; /* [all branches, BLOCK] */
-    size_t branch_capacity, distance_capacity;
+    float *distances; /* [rows, BLOCK] */
+    size_t distance_capacity;
 };
 
 wfre_status wfre_searcher_create(const wfre_model *model, wfre_pool *pool, wfre_searcher **result,
@@ -51,7 +48,6 @@ void wfre_searcher_free(wfre_searcher *searcher)
         return;
     wfre_score_free(searcher->score);
     wfre_free(searcher->entities);
-    wfre_free(searcher->branches);
     wfre_free(searcher->distances);
     wfre_free(searcher);
 }
@@ -110,10 +106,10 @@ static void settle(wfre_search_query *query)
 
 typedef struct scan {
     wfre_searcher *searcher;
+    const wfre_embedding *embedding;
     wfre_search_query *queries;
-    const size_t *branch_begin; /* of each query in the searcher's rows */
-    size_t *next;               /* of each query: how far in its list to leave out */
-    wfre_entity first;          /* of the block */
+    size_t *next;      /* of each query: how far in its list to leave out */
+    wfre_entity first; /* of the block */
     size_t block;
 } scan;
 
@@ -134,14 +130,15 @@ static void pick(void *context, size_t q, unsigned worker)
     (void)worker;
     const scan *c = context;
     wfre_search_query *query = &c->queries[q];
-    const float *distances = c->searcher->distances + c->branch_begin[q] * c->block;
+    uint32_t row = c->embedding->begin[q], branches = c->embedding->begin[q + 1] - row;
+    const float *distances = c->searcher->distances + row * c->block;
     for (size_t k = 0; k < c->block; k++) {
         wfre_hit hit = {c->first + (wfre_entity)k, distances[k]};
         if (c->next[q] < query->without.count && query->without.ids[c->next[q]] == hit.entity) {
             c->next[q]++;
             continue;
         }
-        for (uint32_t b = 1; b < query->branch_count; b++)
+        for (uint32_t b = 1; b < branches; b++)
             if (distances[b * c->block + k] < hit.distance)
                 hit.distance = distances[b * c->block + k];
         offer(query, hit);
@@ -158,8 +155,8 @@ static wfre_status scan_block(scan *c, size_t count, wfre_error *error)
     TRY(wfre_store_create(s->score, s->pool, s->entities, WFRE_FLOAT32, d, c->block, &store,
                           error));
     wfre_rank_job job = {
-        .queries = {s->branches, d},
-        .query_count = c->branch_begin[count],
+        .queries = {c->embedding->rows, d},
+        .query_count = c->embedding->row_count,
         .ranking = WFRE_RANK_TRUE,
         .stride = c->block,
     };
@@ -173,49 +170,25 @@ cleanup:
 /* ---- all of them --------------------------------------------------------------------------------
  */
 
-/* Copies the branches of all queries to the searcher. */
-static wfre_status gather(wfre_searcher *s, const wfre_search_query *queries, size_t count,
-                          size_t *branch_begin, wfre_error *error)
-{
-    size_t d = s->model->settings.dim, branches = 0;
-    for (size_t q = 0; q < count; q++) {
-        branch_begin[q] = branches;
-        branches += queries[q].branch_count;
-    }
-    branch_begin[count] = branches;
-    if (!wfre_reserve((void **)&s->branches, &s->branch_capacity, branches * d, sizeof(float)) ||
-        !wfre_reserve((void **)&s->distances, &s->distance_capacity, branches * BLOCK,
-                      sizeof(float)))
-        return wfre_fail_memory(error, "searching");
-    for (size_t q = 0; q < count; q++)
-        for (uint32_t b = 0; b < queries[q].branch_count; b++)
-            memcpy(s->branches + (branch_begin[q] + b) * d, queries[q].branches[b],
-                   d * sizeof(float));
-    return WFRE_OK;
-}
-
-wfre_status wfre_search_all(wfre_searcher *searcher, wfre_search_query *queries, size_t count,
-                            wfre_error *error)
+wfre_status wfre_search_all(wfre_searcher *searcher, const wfre_embedding *embedding,
+                            wfre_search_query *queries, size_t count, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     size_t entities = searcher->model->entity_count;
-    size_t *branch_begin = wfre_alloc(count + 1, sizeof *branch_begin);
     size_t *next = wfre_alloc_zero(count, sizeof *next);
-    if (!branch_begin || !next)
+    if (!next || !wfre_reserve((void **)&searcher->distances, &searcher->distance_capacity,
+                               embedding->row_count, BLOCK * sizeof(float)))
         TRY(wfre_fail_memory(error, "searching"));
-    TRY(gather(searcher, queries, count, branch_begin, error));
     for (size_t q = 0; q < count; q++)
         queries[q].hit_count = 0;
     for (size_t first = 0; first < entities; first += BLOCK) {
-        scan c = {searcher,           queries,
-                  branch_begin,       next,
-                  (wfre_entity)first, entities - first < BLOCK ? entities - first : BLOCK};
+        size_t block = entities - first < BLOCK ? entities - first : BLOCK;
+        scan c = {searcher, embedding, queries, next, (wfre_entity)first, block};
         TRY(scan_block(&c, count, error));
     }
     for (size_t q = 0; q < count; q++)
         settle(&queries[q]);
 cleanup:
-    wfre_free(branch_begin);
     wfre_free(next);
     return status;
 }

@@ -7,17 +7,15 @@
 #define WFRE_SRC_MODEL_SEARCH_H
 
 #include "base/error.h"
-#include "model/model.h"
+#include "model/embed.h"
 
 typedef struct wfre_hit {
     wfre_entity entity;
     float distance;
 } wfre_hit;
 
-/* One query and the place for what is found. */
+/* What is wanted of one embedded query, and the place for what is found. */
 typedef struct wfre_search_query {
-    const float *const *branches; /* branch_count rows of d elements */
-    uint32_t branch_count;
     wfre_list without; /* ascending: never found */
     size_t top;        /* how many are wanted */
     wfre_hit *hits;    /* room for `top` */
@@ -31,9 +29,10 @@ WFRE_NODISCARD wfre_status wfre_searcher_create(const wfre_model *model, wfre_po
                                                 wfre_searcher **searcher, wfre_error *error);
 void wfre_searcher_free(wfre_searcher *searcher);
 
-/* Finds by scoring every entity. The bits depend neither on the threads nor on what other queries
- * there are. */
-WFRE_NODISCARD wfre_status wfre_search_all(wfre_searcher *searcher, wfre_search_query *queries,
-                                           size_t count, wfre_error *error);
+/* Finds by scoring every entity; queries[q] belongs to query q of the embedding. The bits depend
+ * neither on the threads nor on what other queries there are. */
+WFRE_NODISCARD wfre_status wfre_search_all(wfre_searcher *searcher, const wfre_embedding *embedding,
+                                           wfre_search_query *queries, size_t count,
+                                           wfre_error *error);
 
 #endif

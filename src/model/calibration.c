@@ -1,0 +1,158 @@
+/* Applying a calibration, and its text form. */
+#include "model/calibration.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/predict.h"
+
+void wfre_calibration_free(wfre_calibration *calibration)
+{
+    if (!calibration)
+        return;
+    for (size_t i = 0; i < calibration->shape_count; i++)
+        wfre_free(calibration->shapes[i].name);
+    wfre_free(calibration->shapes);
+    wfre_free(calibration);
+}
+
+const wfre_reliability *wfre_model_reliability(const wfre_model *model)
+{
+    return model->calibration ? &model->calibration->reliability : NULL;
+}
+
+/* ---- applying -----------------------------------------------------------------------------------
+ */
+
+wfre_calibration_view wfre_calibration_look(const wfre_model *model, const char *shape,
+                                            const wfre_hit *hits, size_t count, size_t known)
+{
+    wfre_calibration_view view = {0};
+    const wfre_calibration *calibration = model->calibration;
+    if (count > WFRE_CALIBRATION_DEPTH)
+        count = WFRE_CALIBRATION_DEPTH;
+    if (count > 0) {
+        double best = wfre_model_logit(model, hits[0].distance);
+        double last = wfre_model_logit(model, hits[count - 1].distance);
+        view.terms[0] = 1;
+        view.terms[1] = best;
+        view.terms[4] = best - last;
+        view.terms[5] = log1p((double)known);
+    }
+    for (size_t i = 0; calibration && i < calibration->shape_count; i++)
+        if (i == 0 || strcmp(calibration->shapes[i].name, shape) == 0)
+            view.shape = &calibration->shapes[i];
+    return view;
+}
+
+void wfre_calibration_terms(const wfre_model *model, const wfre_calibration_view *view,
+                            const wfre_hit *hits, size_t index, double *terms)
+{
+    memcpy(terms, view->terms, sizeof view->terms);
+    terms[2] = view->terms[1] - wfre_model_logit(model, hits[index].distance);
+    terms[3] = log((double)index + 1);
+}
+
+double wfre_calibration_probability(const wfre_model *model, const wfre_calibration_view *view,
+                                    const wfre_hit *hits, size_t index)
+{
+    if (!view->shape)
+        return NAN;
+    double terms[WFRE_CALIBRATION_TERMS], sum = 0;
+    wfre_calibration_terms(model, view, hits, index, terms);
+    for (int t = 0; t < WFRE_CALIBRATION_TERMS; t++)
+        sum += view->shape->factors[t] * terms[t];
+    return 1 / (1 + exp(-sum));
+}
+
+/* ---- text: one line for the reliability, then one a shape, as numbers separated by blanks
+ * --------
+ */
+
+void wfre_calibration_print(const wfre_calibration *calibration, wfre_text *text)
+{
+    const wfre_reliability *r = &calibration->reliability;
+    wfre_text_format(text, "%" PRIu64 " %.17g", r->queries, r->error);
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+        wfre_text_format(text, " %" PRIu64 " %.17g %.17g", r->bins[b].count, r->bins[b].predicted,
+                         r->bins[b].observed);
+    wfre_text_char(text, '\n');
+    for (size_t i = 0; i < calibration->shape_count; i++) {
+        wfre_text_add(text, calibration->shapes[i].name);
+        for (int t = 0; t < WFRE_CALIBRATION_TERMS; t++)
+            wfre_text_format(text, " %.17g", calibration->shapes[i].factors[t]);
+        wfre_text_char(text, '\n');
+    }
+}
+
+/* The next number of the line; false if there is none. */
+static bool read_number(const char **text, double *number)
+{
+    char *end;
+    if (**text != ' ')
+        return false;
+    *number = strtod(*text + 1, &end);
+    bool found = end > *text + 1 && isfinite(*number);
+    *text = end;
+    return found;
+}
+
+static bool read_reliability(const char **text, wfre_reliability *r)
+{
+    char *end;
+    r->queries = strtoull(*text, &end, 10);
+    bool good = end > *text;
+    *text = end;
+    good = good && read_number(text, &r->error);
+    for (int b = 0; good && b < WFRE_RELIABILITY_BINS; b++) {
+        double count = 0;
+        good = read_number(text, &count) && count >= 0 && count < 0x1p53 &&
+               read_number(text, &r->bins[b].predicted) && read_number(text, &r->bins[b].observed);
+        r->bins[b].count = good ? (uint64_t)count : 0;
+    }
+    return good && *(*text)++ == '\n';
+}
+
+static wfre_status damaged(wfre_error *error)
+{
+    return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "the calibration is damaged");
+}
+
+static wfre_status read_shape(const char **text, wfre_calibration *calibration, wfre_error *error)
+{
+    size_t length = strcspn(*text, " \n");
+    if (!wfre_reserve((void **)&calibration->shapes, &calibration->shape_capacity,
+                      calibration->shape_count + 1, sizeof *calibration->shapes))
+        return wfre_fail_memory(error, "reading a calibration");
+    wfre_calibration_shape *shape = &calibration->shapes[calibration->shape_count];
+    shape->name = wfre_copy_text(*text, length);
+    if (!shape->name)
+        return wfre_fail_memory(error, "reading a calibration");
+    calibration->shape_count++;
+    *text += length;
+    for (int t = 0; t < WFRE_CALIBRATION_TERMS; t++)
+        if (!read_number(text, &shape->factors[t]))
+            return damaged(error);
+    return *(*text)++ == '\n' ? WFRE_OK : damaged(error);
+}
+
+wfre_status wfre_calibration_parse(const char *text, wfre_calibration **result, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_calibration *calibration = wfre_alloc_zero(1, sizeof *calibration);
+    if (!calibration)
+        return wfre_fail_memory(error, "reading a calibration");
+    if (!read_reliability(&text, &calibration->reliability) || !*text)
+        TRY(damaged(error));
+    while (*text)
+        TRY(read_shape(&text, calibration, error));
+    *result = calibration;
+    calibration = NULL;
+cleanup:
+    wfre_calibration_free(calibration);
+    return status;
+}

@@ -1,0 +1,75 @@
+/* Questions go through in batches, which bounds the memory of embedding and search. */
+#include "model/predict.h"
+
+#include "base/memory.h"
+
+enum { BATCH = 64 };
+
+struct wfre_predictor {
+    const wfre_model *model;
+    wfre_linalg *linalg;
+    wfre_embedder *embedder;
+    wfre_searcher *searcher;
+};
+
+wfre_status wfre_predictor_create(const wfre_model *model, wfre_pool *pool, wfre_predictor **result,
+                                  wfre_error *error)
+{
+    wfre_status status;
+    wfre_isa isa;
+    wfre_predictor *p = wfre_alloc_zero(1, sizeof *p);
+    if (!p)
+        return wfre_fail_memory(error, "preparing to predict");
+    p->model = model;
+    TRY(wfre_isa_select(&isa, error));
+    TRY(wfre_linalg_create(pool, isa, &p->linalg, error));
+    TRY(wfre_embedder_create(model, pool, p->linalg, &p->embedder, error));
+    TRY(wfre_searcher_create(model, pool, &p->searcher, error));
+    *result = p;
+    p = NULL;
+cleanup:
+    wfre_predictor_free(p);
+    return status;
+}
+
+void wfre_predictor_free(wfre_predictor *predictor)
+{
+    if (!predictor)
+        return;
+    wfre_searcher_free(predictor->searcher);
+    wfre_embedder_free(predictor->embedder);
+    wfre_linalg_free(predictor->linalg);
+    wfre_free(predictor);
+}
+
+static wfre_status predict_batch(wfre_predictor *p, wfre_predict_query *queries, size_t count,
+                                 wfre_error *error)
+{
+    wfre_status status;
+    const wfre_node *trees[BATCH];
+    wfre_search_query searches[BATCH];
+    wfre_embedding embedding;
+    for (size_t q = 0; q < count; q++) {
+        trees[q] = queries[q].tree;
+        searches[q] = (wfre_search_query){
+            .without = queries[q].without, .top = queries[q].top, .hits = queries[q].hits};
+    }
+    TRY(wfre_embed(p->embedder, trees, count, p->model->settings.unions, &embedding, error));
+    TRY(wfre_search_all(p->searcher, &embedding, searches, count, error));
+    for (size_t q = 0; q < count; q++)
+        queries[q].hit_count = searches[q].hit_count;
+cleanup:
+    return status;
+}
+
+wfre_status wfre_predict(wfre_predictor *predictor, wfre_predict_query *queries, size_t count,
+                         wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    for (size_t first = 0; first < count; first += BATCH) {
+        size_t size = count - first < BATCH ? count - first : BATCH;
+        TRY(predict_batch(predictor, queries + first, size, error));
+    }
+cleanup:
+    return status;
+}

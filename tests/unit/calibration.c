@@ -1,0 +1,205 @@
+/* src/model/calibration: probabilities learned from queries whose truth is made up, so that it is
+ * known; their way through a model file; damaged text; memory. */
+#include "model/calibration.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "check.h"
+#include "model/predict.h"
+#include "query/types.h"
+#include "toy.h"
+
+enum { ENTITIES = 300, RELATIONS = 3, TRIPLES = 1500, TOP = WFRE_CALIBRATION_DEPTH };
+
+static wfre_graph *graph;
+static wfre_model *model;
+static char folder[] = "/tmp/wfre-calibration-XXXXXX";
+static char *queries, *saved;
+
+static wfre_predict_query question(wfre_arena *arena, wfre_relation relation, wfre_entity entity,
+                                   wfre_hit *hits)
+{
+    const wfre_node *tree = wfre_node_project(arena, relation, wfre_node_entity(arena, entity));
+    return (wfre_predict_query){.tree = tree, .top = TOP, .hits = hits};
+}
+
+/* An entity that is none of the hits. */
+static wfre_entity another(const wfre_hit *hits)
+{
+    for (wfre_entity e = 0;; e++) {
+        bool hit = false;
+        for (size_t i = 0; i < TOP; i++)
+            hit |= hits[i].entity == e;
+        if (!hit)
+            return e;
+    }
+}
+
+/* 1p queries along relation 0, of which every other has its best prediction as its hard answer;
+ * along relation 2 turned round (as 2p), of which all have. */
+static void write_queries(wfre_predictor *predictor)
+{
+    FILE *file = fopen(queries, "w");
+    assert_non_null(file);
+    wfre_arena arena = {0};
+    wfre_hit hits[TOP];
+    for (wfre_entity e = 0; e < ENTITIES; e++) {
+        wfre_predict_query q = question(&arena, 0, e, hits);
+        assert_ok(wfre_predict(predictor, &q, 1, error));
+        fprintf(file, "1p\t(p,#0,(e,#%u))\t\t%u\n", e, e % 2 ? hits[0].entity : another(hits));
+        q = question(&arena, 2, e, hits);
+        q.tree = wfre_node_project(&arena, 1, q.tree);
+        assert_ok(wfre_predict(predictor, &q, 1, error));
+        fprintf(file, "2p\t(p,#1,(p,#2,(e,#%u)))\t\t%u\n", e, hits[0].entity);
+    }
+    wfre_arena_free(&arena);
+    fclose(file);
+}
+
+static int build(void **state)
+{
+    (void)state;
+    wfre_model_settings settings;
+    wfre_predictor *predictor;
+    wfre_model_settings_default(&settings);
+    settings.dim = 20;
+    settings.bases = 4;
+    graph = toy_random_graph(3, ENTITIES, RELATIONS, TRIPLES);
+    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    assert_non_null(mkdtemp(folder));
+    queries = wfre_path_join(folder, "q.tsv");
+    saved = wfre_path_join(folder, "m.safetensors");
+    assert_ok(wfre_predictor_create(model, NULL, &predictor, error));
+    write_queries(predictor);
+    wfre_predictor_free(predictor);
+    return 0;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    unlink(queries);
+    unlink(saved);
+    rmdir(folder);
+    wfre_free(queries);
+    wfre_free(saved);
+    wfre_model_free(model);
+    wfre_graph_close(graph);
+    return 0;
+}
+
+/* Mean probability of the hit at `index` over all entities, which falls with the index. */
+static double mean_probability(const wfre_model *m, const char *shape, size_t index)
+{
+    wfre_predictor *predictor;
+    wfre_arena arena = {0};
+    wfre_hit hits[TOP];
+    double sum = 0;
+    assert_ok(wfre_predictor_create(m, NULL, &predictor, error));
+    for (wfre_entity e = 0; e < ENTITIES; e++) {
+        wfre_predict_query q = question(&arena, strcmp(shape, "2p") == 0 ? 2 : 0, e, hits);
+        if (strcmp(shape, "2p") == 0)
+            q.tree = wfre_node_project(&arena, 1, q.tree);
+        assert_ok(wfre_predict(predictor, &q, 1, error));
+        wfre_calibration_view view = wfre_calibration_look(m, shape, hits, q.hit_count, 0);
+        double last = 1;
+        for (size_t i = 0; i < TOP; i++) {
+            double p = wfre_calibration_probability(m, &view, hits, i);
+            assert_true(p >= 0 && p <= last);
+            last = p;
+            sum += i == index ? p : 0;
+        }
+    }
+    wfre_predictor_free(predictor);
+    wfre_arena_free(&arena);
+    return sum / ENTITIES;
+}
+
+static void learns_what_is_true(void **state)
+{
+    (void)state;
+    wfre_hit hit = {0, 0};
+    wfre_calibration_view view = wfre_calibration_look(model, "1p", &hit, 1, 0);
+    assert_true(isnan(wfre_calibration_probability(model, &view, &hit, 0)));
+    assert_null(wfre_model_reliability(model));
+    assert_ok(wfre_calibrate(graph, model, queries, NULL, NULL, error));
+    assert_true(fabs(mean_probability(model, "1p", 0) - 0.5) < 0.1);
+    assert_true(mean_probability(model, "2p", 0) > 0.85);
+    assert_true(mean_probability(model, "1p", 4) < 0.1);
+    double unknown = mean_probability(model, "3i", 0); /* judged by all shapes together */
+    assert_true(unknown > 0.5 && unknown < 0.9);
+    const wfre_reliability *reliability = wfre_model_reliability(model);
+    assert_int_equal(reliability->queries, 2 * (ENTITIES / 3));
+    assert_true(reliability->error < 0.05);
+    uint64_t count = 0;
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+        count += reliability->bins[b].count;
+    assert_int_equal(count, 10 * reliability->queries);
+}
+
+static void survives_a_file(void **state)
+{
+    (void)state;
+    wfre_model *again;
+    assert_ok(wfre_calibrate(graph, model, queries, NULL, NULL, error));
+    assert_ok(wfre_model_save(model, saved, false, error));
+    assert_ok(wfre_model_open(saved, &again, error));
+    assert_true(mean_probability(model, "2p", 1) == mean_probability(again, "2p", 1));
+    assert_memory_equal(wfre_model_reliability(model), wfre_model_reliability(again),
+                        sizeof(wfre_reliability));
+    wfre_model_free(again);
+}
+
+/* Any text is refused or harmless. */
+static void damaged_text(void **state)
+{
+    (void)state;
+    wfre_text text = {0};
+    wfre_calibration *again;
+    assert_ok(wfre_calibrate(graph, model, queries, NULL, NULL, error));
+    wfre_calibration_print(model->calibration, &text);
+    for (size_t at = 0; at < text.length; at++) {
+        char kept = text.data[at];
+        for (const char *c = "\n 9x";; c++) {
+            text.data[at] = *c; /* at last the end of the text */
+            wfre_status status = wfre_calibration_parse(text.data, &again, NULL);
+            if (status == WFRE_OK)
+                wfre_calibration_free(again);
+            else
+                assert_int_equal(status, WFRE_ERR_FORMAT);
+            if (!*c)
+                break;
+        }
+        text.data[at] = kept;
+    }
+    wfre_text_free(&text);
+}
+
+static wfre_status calibrate(void *context)
+{
+    (void)context;
+    return wfre_calibrate(graph, model, queries, NULL, NULL, NULL);
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    static const char ONE[] = "1p\t(p,#0,(e,#1))\t\t5\n";
+    assert_ok(wfre_write_file(queries, ONE, sizeof ONE - 1, error));
+    sweep_allocations(calibrate, NULL);
+    assert_ok(wfre_write_file(queries, "# none\n", 7, error));
+    assert_int_equal(calibrate(NULL), WFRE_ERR_FORMAT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(learns_what_is_true),
+        cmocka_unit_test(survives_a_file),
+        cmocka_unit_test(damaged_text),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, build, clear);
+}
