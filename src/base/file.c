@@ -189,7 +189,7 @@ cleanup:
 
 /* ---- byte and line input ------------------------------------------------------------------ */
 
-enum { READ_AHEAD = 1 << 18 };
+enum { READ_AHEAD = 1 << 16 };
 
 struct wfre_reader {
     gzFile file;
