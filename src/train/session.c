@@ -16,8 +16,9 @@
 
 enum { LOG_POINTS = 200, VALIDATIONS = 10 };
 
-/* Of a run limited by time, one validation may take about this share, and all of them that one. */
-static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1;
+/* Of a run limited by time, one validation may take about this share, and all of them that one;
+ * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
+static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
 
 typedef struct session {
     const wfre_graph *graph;
@@ -174,7 +175,7 @@ static wfre_status look_around(session *s, wfre_error *error)
     if (s->validation && progress >= s->next_validation) {
         s->next_validation += 1.0 / VALIDATIONS;
         double spent = s->validation_seconds / wfre_trainer_seconds(s->trainer);
-        if (s->trainer->settings.steps || spent < VALIDATION_SHARE)
+        if (s->trainer->settings.steps || (progress > FIRST_PART && spent < VALIDATION_SHARE))
             TRY(validate(s, error));
     }
     bool stop = wfre_interrupted(s->monitor);

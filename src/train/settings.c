@@ -150,7 +150,7 @@ typedef struct own_row {
 
 static const own_row OWN[] = {
     {"small", 2000, 200, 12, 256, 1024, 60},
-    {"base", 30000, 320, 24, 512, 2048, 600},
+    {"base", UINT32_MAX, 200, 16, 512, 2048, 600},
     {"large", UINT32_MAX, 400, 24, 512, 4096, 3600},
 };
 

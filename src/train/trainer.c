@@ -316,7 +316,7 @@ static wfre_status check_settings(const wfre_train_settings *s, wfre_error *erro
 }
 
 /* Beyond this many entities only the rows that a batch touches are updated. */
-enum { LAZY_ENTITIES = 200000 };
+enum { LAZY_ENTITIES = 100000 };
 
 wfre_status wfre_trainer_create(const wfre_graph *graph, const wfre_train_settings *settings,
                                 wfre_pool *pool, wfre_trainer **result, wfre_error *error)
