@@ -15,8 +15,7 @@
 
 enum {
     LONGEST_BLOCK = 24,
-    SAMPLE_LEFT = 512, /* blocks that the maps are fitted on */
-    SAMPLE_RIGHT = 256,
+    LARGEST_RANK = 3 * LONGEST_BLOCK + 1,
     CHUNK = 8, /* rows a task */
 };
 
@@ -35,7 +34,8 @@ struct wfre_filter {
     size_t landmarks; /* on each side */
     size_t raw;       /* features of a block: two a landmark, 1, and its sum */
     size_t rank;
-    size_t width; /* blocks * rank: features of a row */
+    size_t width;                     /* blocks * rank: features of a row */
+    size_t left_sample, right_sample; /* blocks that the maps are fitted on */
     double floor;
     side entities, queries;
     size_t entity_count;
@@ -102,6 +102,17 @@ static void raw_features(const feature_job *job, const feature_scratch *s, const
     raw[2 * f->landmarks + 1] = sum;
 }
 
+/* features = map' raw */
+static void map_features(const wfre_filter *f, const side *own, const double *raw, float *features)
+{
+    double sums[LARGEST_RANK] = {0};
+    for (size_t j = 0; j < f->raw; j++)
+        for (size_t k = 0; k < f->rank; k++)
+            sums[k] += raw[j] * own->map[j * f->rank + k];
+    for (size_t k = 0; k < f->rank; k++)
+        features[k] = (float)sums[k];
+}
+
 /* All features of the rows first .. first + count - 1. */
 static wfre_status chunk_features(const feature_job *job, feature_scratch *s, size_t first,
                                   size_t count)
@@ -126,12 +137,8 @@ static wfre_status chunk_features(const feature_job *job, feature_scratch *s, si
             size_t block = (first + i) * f->blocks + b;
             double *raw = job->raw ? job->raw + block * f->raw : s->raw;
             raw_features(job, s, job->rows + (first + i) * f->dim, i * f->landmarks, b, raw);
-            for (size_t k = 0; job->features && k < f->rank; k++) {
-                double sum = 0;
-                for (size_t j = 0; j < f->raw; j++)
-                    sum += raw[j] * job->side->map[j * f->rank + k];
-                job->features[block * f->rank + k] = (float)sum;
-            }
+            if (job->features)
+                map_features(f, job->side, raw, job->features + block * f->rank);
         }
     return WFRE_OK;
 }
@@ -204,10 +211,10 @@ cleanup:
 
 /* Blocks drawn at random, and what the score says about each pair of them. */
 typedef struct sample {
-    float *left;     /* [SAMPLE_LEFT, block] */
-    float *right;    /* [SAMPLE_RIGHT, block] */
-    float *values;   /* [SAMPLE_RIGHT, SAMPLE_LEFT] */
-    double *v;       /* [SAMPLE_LEFT, SAMPLE_RIGHT] */
+    float *left;     /* [left_sample, block] */
+    float *right;    /* [right_sample, block] */
+    float *values;   /* [right, left] */
+    double *v;       /* [left, right] */
     double *pivoted; /* the same, spent on choosing landmarks */
     double *raw[2];  /* of left and right blocks */
     float *rows;     /* sampled blocks packed into whole rows */
@@ -233,15 +240,15 @@ static size_t rows_for(const wfre_filter *f, size_t blocks)
 
 static wfre_status allocate_sample(const wfre_filter *f, sample *s, wfre_error *error)
 {
-    size_t pairs = (size_t)SAMPLE_LEFT * SAMPLE_RIGHT;
-    size_t rows = rows_for(f, SAMPLE_LEFT);
-    s->left = wfre_alloc(SAMPLE_LEFT * f->block, sizeof *s->left);
-    s->right = wfre_alloc(SAMPLE_RIGHT * f->block, sizeof *s->right);
+    size_t pairs = f->left_sample * f->right_sample;
+    size_t rows = rows_for(f, f->left_sample);
+    s->left = wfre_alloc(f->left_sample * f->block, sizeof *s->left);
+    s->right = wfre_alloc(f->right_sample * f->block, sizeof *s->right);
     s->values = wfre_alloc(pairs, sizeof *s->values);
     s->v = wfre_alloc(pairs, sizeof *s->v);
     s->pivoted = wfre_alloc(pairs, sizeof *s->pivoted);
     s->raw[0] = wfre_alloc(rows * f->blocks * f->raw, sizeof *s->raw[0]);
-    s->raw[1] = wfre_alloc(rows_for(f, SAMPLE_RIGHT) * f->blocks * f->raw, sizeof *s->raw[1]);
+    s->raw[1] = wfre_alloc(rows_for(f, f->right_sample) * f->blocks * f->raw, sizeof *s->raw[1]);
     s->rows = wfre_alloc_zero(rows * f->dim, sizeof *s->rows);
     if (!s->left || !s->right || !s->values || !s->v || !s->pivoted || !s->raw[0] || !s->raw[1] ||
         !s->rows)
@@ -271,16 +278,16 @@ static wfre_status score_sample(const wfre_filter *f, sample *s, wfre_error *err
     wfre_score_settings settings = *wfre_score_get_settings(f->score);
     settings.dimension = settings.block;
     TRY(wfre_score_create(&settings, &score, error));
-    TRY(wfre_store_create(score, f->pool, s->left, WFRE_FLOAT32, f->block, SAMPLE_LEFT, &store,
+    TRY(wfre_store_create(score, f->pool, s->left, WFRE_FLOAT32, f->block, f->left_sample, &store,
                           error));
     wfre_rank_job job = {.queries = {s->right, f->block},
-                         .query_count = SAMPLE_RIGHT,
+                         .query_count = f->right_sample,
                          .ranking = WFRE_RANK_TRUE,
-                         .stride = SAMPLE_LEFT};
+                         .stride = f->left_sample};
     TRY(wfre_score_rank(score, f->pool, store, &job, s->values, error));
-    for (size_t i = 0; i < SAMPLE_LEFT; i++)
-        for (size_t j = 0; j < SAMPLE_RIGHT; j++)
-            s->v[i * SAMPLE_RIGHT + j] = (double)s->values[j * SAMPLE_LEFT + i];
+    for (size_t i = 0; i < f->left_sample; i++)
+        for (size_t j = 0; j < f->right_sample; j++)
+            s->v[i * f->right_sample + j] = (double)s->values[j * f->left_sample + i];
 cleanup:
     wfre_store_free(store);
     wfre_score_free(score);
@@ -319,20 +326,22 @@ static wfre_status fit(wfre_filter *f, const wfre_filter_input *input, wfre_erro
 {
     wfre_status status = WFRE_OK;
     sample s = {0};
-    size_t pairs = (size_t)SAMPLE_LEFT * SAMPLE_RIGHT;
+    size_t pairs = f->left_sample * f->right_sample;
     TRY(allocate_sample(f, &s, error));
-    draw_blocks(f, input->entities, input->entity_count, 1, s.left, SAMPLE_LEFT);
-    draw_blocks(f, input->queries, input->query_count, 2, s.right, SAMPLE_RIGHT);
+    draw_blocks(f, input->entities, input->entity_count, 1, s.left, f->left_sample);
+    draw_blocks(f, input->queries, input->query_count, 2, s.right, f->right_sample);
     TRY(score_sample(f, &s, error));
     memcpy(s.pivoted, s.v, pairs * sizeof *s.v);
-    TRY(choose_landmarks(f, &f->queries, s.pivoted, SAMPLE_LEFT, SAMPLE_RIGHT, s.left, error));
+    TRY(choose_landmarks(f, &f->queries, s.pivoted, f->left_sample, f->right_sample, s.left,
+                         error));
     for (size_t i = 0; i < pairs; i++)
         s.pivoted[i] = (double)s.values[i];
-    TRY(choose_landmarks(f, &f->entities, s.pivoted, SAMPLE_RIGHT, SAMPLE_LEFT, s.right, error));
-    TRY(sample_features(f, &f->entities, s.left, SAMPLE_LEFT, s.rows, s.raw[0], error));
-    TRY(sample_features(f, &f->queries, s.right, SAMPLE_RIGHT, s.rows, s.raw[1], error));
-    TRY(wfre_separable_fit(&(wfre_separable){.rows = SAMPLE_LEFT,
-                                             .columns = SAMPLE_RIGHT,
+    TRY(choose_landmarks(f, &f->entities, s.pivoted, f->right_sample, f->left_sample, s.right,
+                         error));
+    TRY(sample_features(f, &f->entities, s.left, f->left_sample, s.rows, s.raw[0], error));
+    TRY(sample_features(f, &f->queries, s.right, f->right_sample, s.rows, s.raw[1], error));
+    TRY(wfre_separable_fit(&(wfre_separable){.rows = f->left_sample,
+                                             .columns = f->right_sample,
                                              .v = s.v,
                                              .features = f->raw,
                                              .a = s.raw[0],
@@ -367,6 +376,8 @@ wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool, 
     f->landmarks = 4 * f->block;
     f->raw = 2 * f->landmarks + 2;
     f->rank = 3 * f->block + 1;
+    f->left_sample = 256 + 6 * f->raw;
+    f->right_sample = f->left_sample / 2;
     f->width = f->blocks * f->rank;
     f->entities.left = true;
     f->entity_count = input->entity_count;
