@@ -39,7 +39,8 @@ struct wfre_evaluation {
     wfre_standing *standings; /* of all hard answers, in the order of the query set */
     size_t standing_count;
     wfre_evaluation_row groups[WFRE_GROUPS];
-    wfre_arena arena; /* names and label */
+    wfre_reliability reliability; /* of the model's probabilities; no queries: it has none */
+    wfre_arena arena;             /* names and label */
 };
 
 /* An evaluation of the set with nothing recorded. Types are in the order in which they are shown.

@@ -115,6 +115,20 @@ static void json_types(wfre_text *text, const wfre_evaluation *e)
     wfre_text_add(text, "]}");
 }
 
+static void json_calibration(wfre_text *text, const wfre_reliability *reliability)
+{
+    wfre_text_format(
+        text, "     \"calibration\": {\"queries\": %" PRIu64 ", \"error\": %.6f, \"bins\": [",
+        reliability->queries, reliability->error);
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++) {
+        const wfre_reliability_bin *bin = &reliability->bins[b];
+        wfre_text_format(text,
+                         "%s{\"count\": %" PRIu64 ", \"predicted\": %.6f, \"observed\": %.6f}",
+                         b ? ", " : "", bin->count, bin->predicted, bin->observed);
+    }
+    wfre_text_add(text, "]},\n");
+}
+
 static void json_evaluation(wfre_text *text, const wfre_evaluation *e)
 {
     wfre_text_add(text, "    {\"label\": ");
@@ -125,6 +139,8 @@ static void json_evaluation(wfre_text *text, const wfre_evaluation *e)
                      ", \"unranked\": %" PRIu64 ", \"pairs\": %" PRIu64 ", \"exact\": %" PRIu64
                      ", \"seconds\": %.3f,\n",
                      e->info.unranked, e->info.pairs, e->info.exact, e->info.seconds);
+    if (e->reliability.queries)
+        json_calibration(text, &e->reliability);
     json_types(text, e);
 }
 

@@ -204,6 +204,38 @@ static void put_shapes(const wfre_evaluation *e, wfre_text *text)
     wfre_page_grid(text, &grid);
 }
 
+/* Predicted probability against how often it came true. */
+static void put_calibration(const wfre_reliability *reliability, wfre_text *text)
+{
+    static const double ENDS[] = {0, 1};
+    double x[WFRE_RELIABILITY_BINS], y[WFRE_RELIABILITY_BINS];
+    size_t count = 0;
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+        if (reliability->bins[b].count) {
+            x[count] = reliability->bins[b].predicted;
+            y[count++] = reliability->bins[b].observed;
+        }
+    wfre_series series[] = {
+        {.name = "perfect",
+         .mark = WFRE_MARK_LINE,
+         .x = ENDS,
+         .y = ENDS,
+         .count = 2,
+         .muted = true},
+        {.name = "predictions", .mark = WFRE_MARK_LINE, .x = x, .y = y, .count = count},
+    };
+    wfre_chart chart = {.title = "Share of predictions that are answers",
+                        .x = {.label = "predicted probability", .minimum = 0, .maximum = 1},
+                        .y = {.minimum = 0, .maximum = 1},
+                        .series = series,
+                        .count = 2};
+    wfre_text_format(text,
+                     "<h2>Calibration</h2>\n<p class=\"soft\">Expected calibration error %.4f, on "
+                     "%" PRIu64 " queries that were not used to fit the probabilities.</p>\n",
+                     reliability->error, reliability->queries);
+    wfre_page_chart(text, &chart);
+}
+
 static void put_track(const char *title, const wfre_track *track, wfre_text *text)
 {
     wfre_series series = {
@@ -248,6 +280,8 @@ wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text, wfre
         wfre_page_grid(text, &grid);
     }
     put_ranks(first, text);
+    if (first->reliability.queries)
+        put_calibration(&first->reliability, text);
     if (shown->options.log)
         TRY(put_curve(shown->options.log, text, error));
     wfre_page_end(text);

@@ -151,6 +151,9 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
     TRY(wfre_queryset_read(queries, graph, &set, error));
     TRY(wfre_evaluation_create(&set, graph, options->label ? options->label : "model",
                                &r.evaluation, error));
+    const wfre_reliability *reliability = wfre_model_reliability(model);
+    if (reliability)
+        r.evaluation->reliability = *reliability;
     take_from_base(&r);
     if (options->partial) {
         r.key = key_of(&r);

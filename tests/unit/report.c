@@ -270,13 +270,18 @@ static void check_report(const wfre_evaluation *const *evaluations, size_t count
 static void test_report(void **state)
 {
     (void)state;
-    const wfre_evaluation *few = make_evaluation(7, "few, \"quoted\" <x>");
+    wfre_evaluation *few = make_evaluation(7, "few, \"quoted\" <x>");
+    few->reliability = (wfre_reliability){
+        .queries = 9, .error = 0.0125, .bins = {{4, 0.05, 0.1}, {0, 0, 0}, {2, 0.25, 0.2}}};
     const wfre_evaluation *again = make_evaluation(7, "again");
     const wfre_evaluation *many = make_evaluation(30, "many");
-    check_report(&few, 1);
+    check_report((const wfre_evaluation *const[]){few}, 1);
+    char *page = read_output("report.html");
+    assert_non_null(strstr(page, "Expected calibration error 0.0125"));
+    wfre_free(page);
     check_report((const wfre_evaluation *const[]){few, again}, 2);
     check_report(&many, 1);
-    wfre_evaluation_free((wfre_evaluation *)few);
+    wfre_evaluation_free(few);
     wfre_evaluation_free((wfre_evaluation *)again);
     wfre_evaluation_free((wfre_evaluation *)many);
 }
