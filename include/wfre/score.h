@@ -169,6 +169,10 @@ typedef enum wfre_ranking {
                               docs/KERNELS.md has the measured error */
 } wfre_ranking;
 
+/* The relative error of WFRE_RANK_EXTRAPOLATED, measured on random rows when the score was made,
+ * and the iterations that it takes; 0 where it takes all of them. */
+WFRE_API double wfre_score_ranking_error(const wfre_score *score, uint32_t *iterations);
+
 /* Which stored histograms to score against which queries. distances[q * stride + k] is that of
  * query row q and stored histogram selection[k], or k if selection is NULL (then `selected` is
  * ignored and all are scored). */

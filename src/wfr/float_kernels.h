@@ -8,7 +8,7 @@
  *     factor  a vectors   x^p
  *     first   a vectors   (H phi)^-p after the first half iteration; left sides only
  *
- * Precision. The last iteration is done through the logarithm t = log2(x / s), s = H psi:
+ * Precision. The last iteration goes through the logarithm t = log2(x / s), s = H psi:
  *
  *     phi^-eps - 1 = 2^(-(1-p) t) - 1,      phi = (x / s) phi^-eps
  *
@@ -17,201 +17,356 @@
 #ifndef WFRE_SRC_WFR_FLOAT_KERNELS_H
 #define WFRE_SRC_WFR_FLOAT_KERNELS_H
 
-#include <string.h>
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* Loops over bins or taps whose counts are known when compiling vanish entirely. */
-#if defined(__clang__)
-#define UNROLL _Pragma("unroll 16")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-
-/* What a kernel is compiled for. Zero means: any number, known only when it runs. With `bins` known
- * everything stays in registers through all iterations. */
-enum { MOST_FIXED_BINS = 8 };
-
+/* What a kernel is compiled for. */
 typedef struct kernel_shape {
-    int bins; /* 0 or at most MOST_FIXED_BINS */
-    int taps;
+    int bins; /* at most MOST_FIXED_BINS: everything stays in registers; 0: any number */
+    int taps; /* entries of H that are not zero, itself included; 0: any number */
     power_shape power;
+    bool rough; /* for ranking: extrapolated, with polynomials of lower degree */
 } kernel_shape;
+
+enum { MOST_FIXED_BINS = 5 };
+
+/* Runs a statement for every bin i: without a loop where their number is known when compiling, so
+ * that the vectors need no addresses; and with a short loop otherwise. */
+#define FOR_BINS(i, p, shape, ...)                                                                 \
+    if ((shape).bins) {                                                                            \
+        UNROLL                                                                                     \
+        for (int i = 0; i < (shape).bins; i++) {                                                   \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    } else {                                                                                       \
+        for (int i = 0; i < (p)->bins; i++) {                                                      \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+
+/* Where the number of bins is not known, zeros stand on both sides of the scaling vectors for the
+ * taps that reach over the edge. */
+enum { PADDING = WFRE_BLOCK_LIMIT, PADDED = WFRE_BLOCK_LIMIT + 2 * PADDING };
+
+/* STREAMS groups are solved at the same time. An iteration is a long chain of dependent
+ * instructions; while one group waits for its chain, the other one runs. */
+typedef struct lane_group {
+    const float *left; /* its part of the sides */
+    const float *right;
+    vf *phi; /* behind the padding */
+    vf *psi;
+    float *gradient; /* 2 * bins vectors, left then right; or NULL */
+} lane_group;
+
+typedef struct problem {
+    const float_tables *tables;
+    int bins;
+    int taps;
+    lane_group groups[STREAMS];
+} problem;
 
 /* ---- elementary functions ----------------------------------------------------------------- */
 
-/* log2 of a positive normal number: absolute error below 1.5e-7 for numbers around 1, and half a
- * unit in the last place of the result elsewhere. Exact at 1. */
-INLINE vf vf_log2(vf x)
+/* log2 of a positive normal number: exact at 1, absolute error below 1e-7 (rough: 4e-6) around it,
+ * half a unit in the last place of the result elsewhere. */
+INLINE vf vf_log2(vf x, bool rough)
 {
-    /* x = 2^e m with m in [sqrt 1/2, sqrt 2) */
-    static const float c[] = {0x1.715476p+0f, -0x1.71552cp-1f, 0x1.ec756ep-2f, -0x1.70dedep-2f,
-                              0x1.262f0ep-2f, -0x1.fe823ap-3f, 0x1.dc78f4p-3f, -0x1.245f38p-3f};
+    static const float fine[] = {0x1.715476p+0f, -0x1.71552cp-1f, 0x1.ec756ep-2f, -0x1.70dedep-2f,
+                                 0x1.262f0ep-2f, -0x1.fe823ap-3f, 0x1.dc78f4p-3f, -0x1.245f38p-3f};
+    static const float short_fit[] = {0x1.7154d0p+0f,  -0x1.714092p-1f, 0x1.eb719cp-2f,
+                                      -0x1.77bb64p-2f, 0x1.4480f6p-2f,  -0x1.9e49d6p-3f};
+    /* x = 2^e (1 + f) with 1 + f in [sqrt 1/2, sqrt 2) */
     vi exponent = vi_and(vi_sub(vi_bits(x), vi_set(0x3F3504F3)), vi_set((int)0xFF800000));
     vf f = vf_sub(vi_as_float(vi_sub(vi_bits(x), exponent)), vf_set(1));
-    vf poly = vf_set(c[7]);
-    for (int i = 6; i >= 0; i--)
+    const float *c = rough ? short_fit : fine;
+    const int degree = rough ? 5 : 7;
+    vf poly = vf_set(c[degree]);
+    UNROLL
+    for (int i = degree - 1; i >= 0; i--)
         poly = vf_fma(poly, f, vf_set(c[i]));
-    vf e = vf_mul(vi_to_float(exponent), vf_set(0x1p-23f));
-    return vf_fma(poly, f, e);
+    return vf_fma(poly, f, vf_mul(vi_to_float(exponent), vf_set(0x1p-23f)));
 }
 
-/* 2^t - 1, with relative error near t = 0 like everywhere; |t| < 126. */
-INLINE vf vf_exp2m1(vf t)
+/* 2^t - 1 with a small relative error, also near t = 0; |t| < 126. */
+INLINE vf vf_exp2m1(vf t, bool rough)
 {
-    static const float c[] = {0x1.62e430p-1f, 0x1.ebfbe0p-3f,  0x1.c6af6cp-5f,
-                              0x1.3b2a54p-7f, 0x1.5f0890p-10f, 0x1.44138ap-13f};
+    static const float fine[] = {0x1.62e430p-1f, 0x1.ebfbe0p-3f,  0x1.c6af6cp-5f,
+                                 0x1.3b2a54p-7f, 0x1.5f0890p-10f, 0x1.44138ap-13f};
+    static const float short_fit[] = {0x1.62e430p-1f, 0x1.ebfa4cp-3f, 0x1.c6afeep-5f,
+                                      0x1.3cbf60p-7f, 0x1.5ec866p-10f};
     const vf magic = vf_set(0x1.8p23f); /* its last bits hold the integer that was added */
     vf shifted = vf_add(t, magic);
     vf f = vf_sub(t, vf_sub(shifted, magic));
-    vf poly = vf_set(c[5]);
-    for (int i = 4; i >= 0; i--)
+    const float *c = rough ? short_fit : fine;
+    const int degree = rough ? 4 : 5;
+    vf poly = vf_set(c[degree]);
+    UNROLL
+    for (int i = degree - 1; i >= 0; i--)
         poly = vf_fma(poly, f, vf_set(c[i]));
     poly = vf_mul(poly, f); /* 2^f - 1 */
     vf scale = vi_as_float(vi_add(vi_shift_left(vi_bits(shifted), 23), vi_bits(vf_set(1))));
     return vf_fma(scale, poly, vf_sub(scale, vf_set(1)));
 }
 
-/* ---- one group ---------------------------------------------------------------------------- */
+/* ---- iterations of one group ---------------------------------------------------------------- */
 
-/* The scaling vectors of a group. Where the number of bins is not known, zeros stand on both sides
- * for the taps that reach over the edge; `bin` points between them. */
-enum { PADDING = WFRE_BLOCK_LIMIT, PADDED = WFRE_BLOCK_LIMIT + 2 * PADDING };
+INLINE int bins_of(const problem *p, kernel_shape shape)
+{
+    return shape.bins ? shape.bins : p->bins;
+}
 
-typedef struct problem {
-    const float_tables *tables;
-    int bins;
-    int taps;
-    float epsilon;
-    float root; /* -(1 - p) */
-    vf *phi;    /* bins vectors, padded unless the shape knows their number */
-    vf *psi;
-    float *gradient; /* 2 * bins vectors, left then right; or NULL */
-} problem;
+/* Part `part` of a side: 0 mass, 1 factor, 2 first. */
+INLINE vf part_of(const problem *p, const float *side, int part, int i, kernel_shape shape)
+{
+    return vf_load(side + (part * bins_of(p, shape) + i) * LANES);
+}
+
+/* sum + kernel_k (from_{i-k} + from_{i+k}) */
+INLINE vf add_tap(const float kernel[][MOST_LANES], const vf *from, int i, int k, vf sum,
+                  kernel_shape shape)
+{
+    const bool padded = shape.bins == 0;
+    bool below = padded || i >= k, above = padded || i + k < shape.bins;
+    if (below && above)
+        return vf_fma(vf_load(kernel[k]), vf_add(from[i - k], from[i + k]), sum);
+    if (below)
+        return vf_fma(vf_load(kernel[k]), from[i - k], sum);
+    if (above)
+        return vf_fma(vf_load(kernel[k]), from[i + k], sum);
+    return sum;
+}
 
 /* sum_j kernel_|i-j| from_j; kernel_0 is 1. */
 INLINE vf product(const problem *p, const float kernel[][MOST_LANES], const vf *from, int i,
                   kernel_shape shape)
 {
-    const bool padded = shape.bins == 0;
-    const int taps = shape.taps ? shape.taps : p->taps;
     vf sum = from[i];
-    UNROLL
-    for (int k = taps - 1; k > 0; k--) {
-        bool below = padded || i >= k, above = padded || i + k < shape.bins;
-        if (below && above)
-            sum = vf_fma(vf_load(kernel[k]), vf_add(from[i - k], from[i + k]), sum);
-        else if (below)
-            sum = vf_fma(vf_load(kernel[k]), from[i - k], sum);
-        else if (above)
-            sum = vf_fma(vf_load(kernel[k]), from[i + k], sum);
+    if (shape.taps) {
+        UNROLL
+        for (int k = shape.taps - 1; k > 0; k--)
+            sum = add_tap(kernel, from, i, k, sum, shape);
+    } else {
+        for (int k = p->taps - 1; k > 0; k--)
+            sum = add_tap(kernel, from, i, k, sum, shape);
     }
     return sum;
 }
 
-INLINE void update(const problem *p, const vf *from, vf *to, const float *factor, int i,
+INLINE void update(const problem *p, const vf *from, vf *to, const float *side, int i,
                    kernel_shape shape)
 {
-    vf s = product(p, p->tables->h, from, i, shape);
-    to[i] = vf_power(p->tables, s, vf_load(factor + i * LANES), shape.power);
+    const float_tables *t = p->tables;
+    vf s = product(p, t->h, from, i, shape);
+    to[i] = vf_power(t, shape.rough ? t->rough_poly : t->poly, s, part_of(p, side, 1, i, shape),
+                     shape.power);
 }
 
-/* to = (mass / (H from))^p, with mass^p given as `factor` */
-INLINE void half_iteration(const problem *p, const vf *from, vf *to, const float *factor,
+/* to = (mass / (H from))^p */
+INLINE void half_iteration(const problem *p, const vf *from, vf *to, const float *side,
                            kernel_shape shape)
 {
-    if (shape.bins) {
-        UNROLL
-        for (int i = 0; i < shape.bins; i++)
-            update(p, from, to, factor, i, shape);
-    } else {
-        for (int i = 0; i < p->bins; i++)
-            update(p, from, to, factor, i, shape);
-    }
+    FOR_BINS(i, p, shape, update(p, from, to, side, i, shape);)
 }
 
-/* The same for one bin of the last iteration; adds mass (1 - to^-eps) to the value. */
-INLINE vf finish(const problem *p, const vf *from, vf *to, const float *mass, float *gradient,
-                 int i, vf value, kernel_shape shape)
+INLINE void iterate(const problem *p, kernel_shape shape)
 {
-    vf x = vf_load(mass + i * LANES);
-    vf ratio = vf_div(x, product(p, p->tables->h, from, i, shape));
-    vf excess = vf_exp2m1(vf_mul(vf_log2(ratio), vf_set(p->root))); /* to^-eps - 1 */
+    const lane_group *g = p->groups;
+    UNROLL
+    for (int s = 0; s < STREAMS; s++)
+        half_iteration(p, g[s].psi, g[s].phi, g[s].left, shape);
+    UNROLL
+    for (int s = 0; s < STREAMS; s++)
+        half_iteration(p, g[s].phi, g[s].psi, g[s].right, shape);
+}
+
+/* psi after the first iteration: first * factor. */
+INLINE void first_iteration(const problem *p, const lane_group *g, kernel_shape shape)
+{
+    FOR_BINS(i, p, shape,
+             g->psi[i] =
+                 vf_mul(part_of(p, g->left, 2, i, shape), part_of(p, g->right, 1, i, shape));)
+}
+
+/* One bin of the last iteration; returns mass (1 - to^-eps) = mass - to s. */
+INLINE vf finish(const problem *p, const vf *from, vf *to, const float *side, float *gradient,
+                 int i, kernel_shape shape)
+{
+    vf mass = part_of(p, side, 0, i, shape);
+    vf s = product(p, p->tables->h, from, i, shape);
+    if (shape.rough) {
+        to[i] = vf_power(p->tables, p->tables->rough_poly, s, part_of(p, side, 1, i, shape),
+                         shape.power);
+        return vf_fnma(to[i], s, mass);
+    }
+    vf ratio = vf_div(mass, s);
+    vf t = vf_mul(vf_log2(ratio, false), vf_load(p->tables->minus_root));
+    vf excess = vf_exp2m1(t, false); /* to^-eps - 1 */
     to[i] = vf_fma(ratio, excess, ratio);
     if (gradient)
         vf_store(gradient + i * LANES, excess);
-    return vf_fnma(x, excess, value);
+    return vf_fnma(mass, excess, vf_set(0));
 }
 
-INLINE vf last_half_iteration(const problem *p, const vf *from, vf *to, const float *mass,
-                              float *gradient, vf value, kernel_shape shape)
+/* epsilon (sum_j K_ij - psi_i (K phi)_i). The two are close: taking the difference bin by bin keeps
+ * the value's partial sums small. */
+INLINE vf untransported(const problem *p, const lane_group *g, int i, kernel_shape shape)
 {
-    if (shape.bins) {
-        UNROLL
-        for (int i = 0; i < shape.bins; i++)
-            value = finish(p, from, to, mass, gradient, i, value, shape);
-    } else {
-        for (int i = 0; i < p->bins; i++)
-            value = finish(p, from, to, mass, gradient, i, value, shape);
+    vf share = vf_mul(vf_load(p->tables->epsilon), g->psi[i]);
+    return vf_fnma(share, product(p, p->tables->k, g->phi, i, shape), vf_load(p->tables->k_row[i]));
+}
+
+/* The value of each block: eight terms at a time are summed in float, those sums in double. */
+typedef struct block_values {
+    vf few;
+    vd many;
+} block_values;
+
+INLINE void add_term(block_values *values, vf term, int i, kernel_shape shape)
+{
+    values->few = vf_add(values->few, term);
+    if (!shape.bins && i % 8 == 7) {
+        values->many = vd_add_float(values->many, values->few);
+        values->few = vf_set(0);
     }
-    return value;
 }
 
-/* psi' K phi */
-INLINE vf transported(const problem *p, kernel_shape shape)
+/* The last iteration, from psi. */
+INLINE void last_iteration(const problem *p, block_values *values, kernel_shape shape)
 {
-    vf sum = vf_set(0);
-    if (shape.bins) {
-        UNROLL
-        for (int i = 0; i < shape.bins; i++)
-            sum = vf_fma(p->psi[i], product(p, p->tables->k, p->phi, i, shape), sum);
-    } else {
-        for (int i = 0; i < p->bins; i++)
-            sum = vf_fma(p->psi[i], product(p, p->tables->k, p->phi, i, shape), sum);
-    }
-    return sum;
-}
-
-/* The last iteration, from psi: the value less epsilon sum K, the same for all blocks. */
-INLINE vf last_iteration(const problem *p, const float *left, const float *right,
-                         kernel_shape shape)
-{
-    float *left_gradient = p->gradient;
-    float *right_gradient = p->gradient ? p->gradient + p->bins * LANES : NULL;
-    vf value = vf_set(0);
-    value = last_half_iteration(p, p->psi, p->phi, left, left_gradient, value, shape);
-    value = last_half_iteration(p, p->phi, p->psi, right, right_gradient, value, shape);
-    return vf_fnma(vf_set(p->epsilon), transported(p, shape), value);
-}
-
-/* psi after the first iteration, or 1/a if that is also the last. */
-INLINE void start(const problem *p, const float *left, const float *right, uint32_t iterations,
-                  kernel_shape shape)
-{
-    const int bins = shape.bins ? shape.bins : p->bins;
-    const float *first = left + 2 * bins * LANES, *factor = right + bins * LANES;
+    const lane_group *g = p->groups;
     UNROLL
-    for (int i = 0; i < bins; i++)
-        p->psi[i] = iterations == 1
-                        ? vf_set(1 / (float)bins)
-                        : vf_mul(vf_load(first + i * LANES), vf_load(factor + i * LANES));
+    for (int s = 0; s < STREAMS; s++) {
+        values[s] = (block_values){vf_set(0), vd_zero()};
+        FOR_BINS(i, p, shape, {
+            vf term = finish(p, g[s].psi, g[s].phi, g[s].left, g[s].gradient, i, shape);
+            add_term(&values[s], term, i, shape);
+        })
+    }
+    UNROLL
+    for (int s = 0; s < STREAMS; s++) {
+        float *gradient = g[s].gradient ? g[s].gradient + p->bins * LANES : NULL;
+        FOR_BINS(i, p, shape, {
+            vf term = finish(p, g[s].phi, g[s].psi, g[s].right, gradient, i, shape);
+            add_term(&values[s], term, i, shape);
+        })
+    }
+    UNROLL
+    for (int s = 0; s < STREAMS; s++)
+        FOR_BINS(i, p, shape, add_term(&values[s], untransported(p, &g[s], i, shape), i, shape);)
 }
 
-INLINE vf solve_group(const problem *p, const float *left, const float *right, uint32_t iterations,
-                      kernel_shape shape)
+/* All iterations but the last. */
+INLINE void solve_groups(const problem *p, uint32_t iterations, kernel_shape shape)
 {
-    const int bins = shape.bins ? shape.bins : p->bins;
-    start(p, left, right, iterations, shape);
-    for (uint32_t l = 2; l < iterations; l++) {
-        half_iteration(p, p->psi, p->phi, left + bins * LANES, shape);
-        half_iteration(p, p->phi, p->psi, right + bins * LANES, shape);
+    const lane_group *g = p->groups;
+    UNROLL
+    for (int s = 0; s < STREAMS; s++) {
+        if (iterations > 1)
+            first_iteration(p, &g[s], shape);
+        else
+            FOR_BINS(i, p, shape, g[s].psi[i] = vf_set(1 / (float)bins_of(p, shape));)
     }
-    return last_iteration(p, left, right, shape);
+    for (uint32_t l = 2; l < iterations; l++)
+        iterate(p, shape);
+}
+
+/* ---- extrapolation ------------------------------------------------------------------------ */
+
+/* Near the fixed point log psi moves by e_k in iteration k, a sum of modes that shrink by a
+ * constant factor each. One is known: scaling psi by a constant shrinks by p^2. The next one
+ * shrinks by a factor that is estimated from the last two steps, each less its mean (weighted by
+ * y):
+ *
+ *     lambda = <r_k, r_{k-1}> / <r_{k-1}, r_{k-1}>,   r = e - mean e
+ *
+ * z = e_k - p^2 e_{k-1} has no part in the first mode, so that the second one's part of e_k is
+ * z lambda / (lambda - p^2). Both are carried to iteration L - 1 as geometric sums. */
+
+/* What a group remembers of its last iterations. */
+typedef struct history {
+    vf previous[WFRE_BLOCK_LIMIT]; /* psi */
+    vf last[WFRE_BLOCK_LIMIT];     /* e_k */
+    vf before[WFRE_BLOCK_LIMIT];   /* e_{k-1} */
+} history;
+
+INLINE vf estimate_lambda(const problem *p, const lane_group *g, const history *h,
+                          kernel_shape shape)
+{
+    vf weight = vf_set(0), mean_last = vf_set(0), mean_before = vf_set(0);
+    FOR_BINS(i, p, shape, {
+        vf mass = part_of(p, g->right, 0, i, shape);
+        weight = vf_add(weight, mass);
+        mean_last = vf_fma(mass, h->last[i], mean_last);
+        mean_before = vf_fma(mass, h->before[i], mean_before);
+    })
+    vf inverse = vf_div(vf_set(1), weight);
+    mean_last = vf_mul(mean_last, inverse);
+    mean_before = vf_mul(mean_before, inverse);
+    vf cross = vf_set(0), square = vf_set(1e-30f);
+    FOR_BINS(i, p, shape, {
+        vf r = vf_sub(h->before[i], mean_before);
+        vf weighted = vf_mul(part_of(p, g->right, 0, i, shape), r);
+        cross = vf_fma(weighted, vf_sub(h->last[i], mean_last), cross);
+        square = vf_fma(weighted, r, square);
+    })
+    /* Slower modes outlive this one, hence a little more; and it must stay clear of p^2. */
+    vf lambda = vf_mul(vf_div(cross, square), vf_set(1.01f));
+    return vf_max(vf_set(0), vf_min(lambda, vf_load(p->tables->most_lambda)));
+}
+
+/* psi from iteration k to L - 1. */
+INLINE void extrapolate(const problem *p, const lane_group *g, const history *h, kernel_shape shape)
+{
+    const float_tables *t = p->tables;
+    vf lambda = estimate_lambda(p, g, h, shape);
+    vf share = vf_div(lambda, vf_sub(lambda, vf_load(t->scale_factor)));
+    vf sum = vf_set(0); /* lambda + ... + lambda^n */
+    for (uint32_t i = 0; i < t->skipped; i++)
+        sum = vf_fma(lambda, sum, lambda);
+    vf second = vf_mul(share, vf_sub(sum, vf_load(t->scale_sum)));
+    FOR_BINS(i, p, shape, {
+        vf z = vf_fnma(vf_load(t->scale_factor), h->before[i], h->last[i]);
+        vf move = vf_fma(second, z, vf_mul(vf_load(t->scale_sum), h->last[i]));
+        g->psi[i] = vf_fma(g->psi[i], vf_exp2m1(move, true), g->psi[i]);
+    })
+}
+
+/* Keeps psi, and its step from the one before if there is one. */
+INLINE void record(const problem *p, const lane_group *g, history *h, bool step, kernel_shape shape)
+{
+    if (step) {
+        FOR_BINS(i, p, shape, {
+            h->before[i] = h->last[i];
+            h->last[i] = vf_log2(vf_div(g->psi[i], h->previous[i]), true);
+        })
+    }
+    FOR_BINS(i, p, shape, h->previous[i] = g->psi[i];)
+}
+
+/* `iterations` true ones, the last three of them recorded; then as if all but the last were done.
+ */
+INLINE void solve_groups_extrapolated(const problem *p, uint32_t iterations, kernel_shape shape)
+{
+    const lane_group *g = p->groups;
+    history h[STREAMS];
+    UNROLL
+    for (int s = 0; s < STREAMS; s++) {
+        FOR_BINS(i, p, shape, h[s].previous[i] = h[s].last[i] = h[s].before[i] = vf_set(0);)
+        first_iteration(p, &g[s], shape);
+    }
+    for (uint32_t l = 2; l <= iterations; l++) {
+        iterate(p, shape);
+        if (l + 2 < iterations)
+            continue;
+        UNROLL
+        for (int s = 0; s < STREAMS; s++)
+            record(p, &g[s], &h[s], l + 2 > iterations, shape);
+    }
+    UNROLL
+    for (int s = 0; s < STREAMS; s++)
+        extrapolate(p, &g[s], &h[s], shape);
 }
 
 /* ---- a pair ------------------------------------------------------------------------------- */
 
-/* Lanes to rows: element (block, bin) of group g from vector `bin`, lane `block`. */
+/* Lanes to rows: element (block, bin) of the group from vector `bin`, lane `block`. */
 static void scatter_gradient(const wfre_score *score, size_t group, const float *vectors,
                              float *row)
 {
@@ -225,53 +380,57 @@ static void scatter_gradient(const wfre_score *score, size_t group, const float 
             *row++ = scale * vectors[i * LANES + (int)block];
 }
 
-/* Sums the groups. phi and psi of the problem are the caller's. */
-INLINE double solve_groups(const wfre_score *score, problem *p, const float *left,
-                           const float *right, float *left_gradient, float *right_gradient,
-                           kernel_shape shape)
+/* The sum of the values of all blocks. */
+INLINE double sum_groups(const wfre_score *score, problem *p, const float *left, const float *right,
+                         float *left_gradient, float *right_gradient, kernel_shape shape)
 {
-    const int bins = shape.bins ? shape.bins : p->bins;
-    const size_t groups = (score->blocks + LANES - 1) / LANES;
+    const int bins = bins_of(p, shape);
+    const size_t count = (score->blocks + LANES - 1) / LANES;
     vd sum = vd_zero();
-    for (size_t group = 0; group < groups; group++) {
-        vf value = solve_group(p, left, right, score->settings.iterations, shape);
-        if (group == groups - 1)
-            value = vf_mul(value, vf_load(p->tables->last_lanes));
-        sum = vd_add_float(sum, value);
-        if (p->gradient) {
-            scatter_gradient(score, group, p->gradient, left_gradient);
-            scatter_gradient(score, group, p->gradient + bins * LANES, right_gradient);
+    for (size_t first = 0; first < count; first += STREAMS) {
+        UNROLL
+        for (int s = 0; s < STREAMS; s++) { /* beyond the last group, that one again */
+            size_t at = first + (size_t)s < count ? first + (size_t)s : count - 1;
+            p->groups[s].left = left + at * (size_t)(3 * bins * LANES);
+            p->groups[s].right = right + at * (size_t)(2 * bins * LANES);
         }
-        left += 3 * bins * LANES;
-        right += 2 * bins * LANES;
+        if (shape.rough)
+            solve_groups_extrapolated(p, score->rank_iterations, shape);
+        else
+            solve_groups(p, score->settings.iterations, shape);
+        block_values values[STREAMS];
+        last_iteration(p, values, shape);
+        for (size_t s = 0; s < STREAMS && first + s < count; s++) {
+            const float *gradient = p->groups[s].gradient;
+            vf used = first + s < count - 1 ? vf_set(1) : vf_load(p->tables->last_lanes);
+            sum = vd_add_masked(sum, vd_add_float(values[s].many, values[s].few), used);
+            if (gradient) {
+                scatter_gradient(score, first + s, gradient, left_gradient);
+                scatter_gradient(score, first + s, gradient + bins * LANES, right_gradient);
+            }
+        }
     }
-    return score->settings.epsilon * score->kernel_sum + vd_total(sum) / (double)score->blocks;
+    return vd_total(sum);
 }
 
 INLINE double solve_pair(const wfre_score *score, const float *left, const float *right,
                          float *left_gradient, float *right_gradient, kernel_shape shape)
 {
-    _Alignas(64) float gradient[2 * WFRE_BLOCK_LIMIT * LANES];
+    _Alignas(64) float gradient[STREAMS][2 * WFRE_BLOCK_LIMIT * LANES];
+    vf phi[STREAMS][PADDED], psi[STREAMS][PADDED];
     problem p = {
-        .tables = score->tables,
-        .bins = (int)score->settings.block,
-        .taps = (int)score->window,
-        .epsilon = (float)score->settings.epsilon,
-        .root = (float)(score->exponent - 1),
-        .gradient = left_gradient ? gradient : NULL,
-    };
-    if (shape.bins) {
-        vf phi[MOST_FIXED_BINS], psi[MOST_FIXED_BINS];
-        p.phi = phi;
-        p.psi = psi;
-        return solve_groups(score, &p, left, right, left_gradient, right_gradient, shape);
+        .tables = score->tables, .bins = (int)score->settings.block, .taps = (int)score->window};
+    for (int s = 0; s < STREAMS; s++) {
+        for (int i = PADDING - p.taps; !shape.bins && i < PADDING + p.bins + p.taps; i++)
+            phi[s][i] = psi[s][i] = vf_set(0);
+        p.groups[s].phi = phi[s] + PADDING;
+        p.groups[s].psi = psi[s] + PADDING;
+        p.groups[s].gradient = left_gradient ? gradient[s] : NULL;
     }
-    vf phi[PADDED], psi[PADDED];
-    for (int i = 0; i < p.bins + 2 * p.taps; i++)
-        phi[PADDING - p.taps + i] = psi[PADDING - p.taps + i] = vf_set(0);
-    p.phi = phi + PADDING;
-    p.psi = psi + PADDING;
-    return solve_groups(score, &p, left, right, left_gradient, right_gradient, shape);
+    unsigned state = vf_flush_denormals();
+    double sum = sum_groups(score, &p, left, right, left_gradient, right_gradient, shape);
+    vf_restore_denormals(state);
+    return sum / (double)score->blocks;
 }
 
 /* ---- packing ------------------------------------------------------------------------------ */
@@ -279,24 +438,26 @@ INLINE double solve_pair(const wfre_score *score, const float *left, const float
 /* Vector i, lane l of the group: bin i of its l-th block. Blocks beyond the last one are empty. */
 static void gather_group(const wfre_score *score, const float *row, size_t group, float *mass)
 {
+    float copy[LANES * WFRE_BLOCK_LIMIT];
     int bins = (int)score->settings.block;
-    float floor = (float)score->settings.floor;
     size_t first = group * LANES;
-    for (size_t lane = 0; lane < LANES; lane++) {
-        const float *block = row + (first + lane) * (size_t)bins;
-        bool present = first + lane < score->blocks;
-        for (int i = 0; i < bins; i++)
-            mass[i * LANES + (int)lane] = present ? block[i] + floor : floor;
+    const float *blocks = row + first * (size_t)bins;
+    if (first + LANES > score->blocks) {
+        size_t present = (score->blocks - first) * (size_t)bins;
+        for (size_t i = 0; i < LANES * (size_t)bins; i++)
+            copy[i] = i < present ? blocks[i] : 0;
+        blocks = copy;
     }
+    vf floor = vf_set((float)score->settings.floor);
+    for (int i = 0; i < bins; i++)
+        vf_store(mass + i * LANES, vf_add(vf_gather(blocks + i, bins), floor));
 }
 
 /* x^p as (1/x)^-p */
-static void pack_factors(const float_tables *tables, int bins, float *mass, power_shape power)
+INLINE vf raised_mass(const float_tables *tables, const float *mass, power_shape power)
 {
-    for (int i = 0; i < bins; i++) {
-        vf inverse = vf_div(vf_set(1), vf_load(mass + i * LANES));
-        vf_store(mass + (bins + i) * LANES, vf_power(tables, inverse, vf_set(1), power));
-    }
+    vf inverse = vf_div(vf_set(1), vf_load(mass));
+    return vf_power(tables, tables->poly, inverse, vf_set(1), power);
 }
 
 INLINE void pack_right_side(const wfre_score *score, const float *row, float *side,
@@ -305,7 +466,9 @@ INLINE void pack_right_side(const wfre_score *score, const float *row, float *si
     int bins = (int)score->settings.block;
     for (size_t group = 0; group * LANES < score->blocks; group++, side += 2 * bins * LANES) {
         gather_group(score, row, group, side);
-        pack_factors(score->tables, bins, side, power);
+        for (int i = 0; i < bins; i++)
+            vf_store(side + (bins + i) * LANES,
+                     raised_mass(score->tables, side + i * LANES, power));
     }
 }
 
@@ -314,20 +477,23 @@ INLINE void pack_left_side(const wfre_score *score, const float *row, float *sid
 {
     const float_tables *tables = score->tables;
     int bins = (int)score->settings.block;
-    const kernel_shape shape = {0, 0, power};
+    const kernel_shape shape = {.power = power};
     vf padded[PADDED];
-    for (int i = 0; i < PADDED; i++)
+    problem p = {.tables = tables, .bins = bins, .taps = (int)score->window};
+    for (int i = PADDING - p.taps; i < PADDING + bins + p.taps; i++)
         padded[i] = vf_set(0);
     vf *phi = padded + PADDING;
-    problem p = {.tables = tables, .bins = bins, .taps = (int)score->window};
     for (size_t group = 0; group * LANES < score->blocks; group++, side += 3 * bins * LANES) {
         gather_group(score, row, group, side);
-        pack_factors(tables, bins, side, power);
-        for (int i = 0; i < bins; i++)
-            phi[i] = vf_mul(vf_load(side + (bins + i) * LANES), vf_load(tables->first[i]));
+        for (int i = 0; i < bins; i++) {
+            vf factor = raised_mass(tables, side + i * LANES, power);
+            vf_store(side + (bins + i) * LANES, factor);
+            phi[i] = vf_mul(factor, vf_load(tables->first[i]));
+        }
         for (int i = 0; i < bins; i++) {
             vf s = product(&p, tables->h, phi, i, shape);
-            vf_store(side + (2 * bins + i) * LANES, vf_power(tables, s, vf_set(1), power));
+            vf_store(side + (2 * bins + i) * LANES,
+                     vf_power(tables, tables->poly, s, vf_set(1), power));
         }
     }
 }

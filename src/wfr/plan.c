@@ -152,6 +152,25 @@ static void bound_range(wfre_score *score)
 
 /* ---- life --------------------------------------------------------------------------------- */
 
+/* Every slot starts as the reference and is overridden by what the CPU has. False when out of
+ * memory. */
+static bool choose_kernels(wfre_score *score, wfre_isa isa)
+{
+    if (score->settings.kind != WFRE_SCORE_WFR) {
+        wfre_score_use_pointwise(score);
+        return true;
+    }
+    wfre_score_use_reference(score);
+#if defined(__x86_64__)
+    if (isa >= WFRE_ISA_AVX512 ? !wfre_score_use_avx512(score)
+                               : isa >= WFRE_ISA_AVX2 && !wfre_score_use_avx2(score))
+        return false;
+#else
+    (void)isa;
+#endif
+    return !score->tables || wfre_score_calibrate(score);
+}
+
 wfre_status wfre_score_create_for(const wfre_score_settings *settings, wfre_isa isa,
                                   wfre_score **result, wfre_error *error)
 {
@@ -172,15 +191,10 @@ wfre_status wfre_score_create_for(const wfre_score_settings *settings, wfre_isa 
     if (settings->kind == WFRE_SCORE_WFR) {
         fill_kernels(score);
         bound_range(score);
-        wfre_score_use_reference(score);
-#if defined(__x86_64__)
-        if (isa >= WFRE_ISA_AVX2 && !wfre_score_use_avx2(score)) {
-            wfre_score_free(score);
-            return wfre_fail_memory(error, "preparing a score");
-        }
-#endif
-    } else {
-        wfre_score_use_pointwise(score);
+    }
+    if (!choose_kernels(score, isa)) {
+        wfre_score_free(score);
+        return wfre_fail_memory(error, "preparing a score");
     }
     *result = score;
     return WFRE_OK;
@@ -210,4 +224,11 @@ const wfre_score_settings *wfre_score_get_settings(const wfre_score *score)
 const char *wfre_score_kernel(const wfre_score *score)
 {
     return score->kernels.name;
+}
+
+double wfre_score_ranking_error(const wfre_score *score, uint32_t *iterations)
+{
+    bool faster = score->rank_iterations > 0;
+    *iterations = faster ? score->rank_iterations + 1 : score->settings.iterations;
+    return score->rank_error;
 }

@@ -45,8 +45,12 @@ struct wfre_score {
     /* Bounds on log2 of phi, psi, H phi and H psi, whatever the rows in [0,1]^d are. */
     double octaves_low;
     double octaves_high;
+    /* Ranking: true iterations before the extrapolation, and its error measured on random rows.
+     * rank_iterations == 0: there is no faster way that keeps the error small. */
+    uint32_t rank_iterations;
+    double rank_error;
     wfre_score_kernels kernels;
-    void *tables; /* of the kernels, owned; NULL if they need none */
+    struct float_tables *tables; /* of the kernels, owned; NULL if they need none */
 };
 
 /* log c at a distance in bins; -INFINITY from the radius on. */
@@ -55,8 +59,11 @@ double wfre_log_cosine(double distance, double radius);
 /* Each fills the slots it has kernels for. */
 void wfre_score_use_reference(wfre_score *score);
 void wfre_score_use_pointwise(wfre_score *score); /* all kinds but WFR */
-/* False when out of memory. They leave the slots alone where float cannot hold the range. */
+/* False when out of memory. They leave the slots alone where double cannot hold the range. */
 bool wfre_score_use_avx2(wfre_score *score);
+bool wfre_score_use_avx512(wfre_score *score);
+/* Sets rank_iterations; for scores with tables. False when out of memory. */
+bool wfre_score_calibrate(wfre_score *score);
 
 /* P_ij of every block in double precision, d * a elements. */
 void wfre_reference_transport(const wfre_score *score, const double *left, const double *right,

@@ -54,13 +54,29 @@ static int first_exponent(const wfre_score *score, power_shape shape)
     return low - low % last_step(shape);
 }
 
+/* Float's exponents end at +-126. phi and psi stay 30 octaves clear of that, so that what is
+ * flushed to zero is below rounding. A kernel entry that is too small for float may be dropped only
+ * if it could not matter anyway: times the largest psi it is still far below the least sum. */
+static bool float_holds(const wfre_score *score)
+{
+    const wfre_score_settings *s = &score->settings;
+    double low = score->octaves_low, high = score->octaves_high;
+    if (low < -96 || high > 96)
+        return false;
+    double to_octaves = 1 / log(2);
+    for (uint32_t k = 1; k < score->window; k++) {
+        double h = s->power * score->log_c[k] * to_octaves;
+        if (h < -126 && h + high > low - 30)
+            return false;
+    }
+    /* phi K psi is at most mass if K <= H; else it can be anything. */
+    return s->power * s->epsilon <= 2 * (1 + 1e-9) || 2 * high < 100;
+}
+
 bool wfre_power_covers(const wfre_score *score, power_shape shape)
 {
-    /* Exponents 0 and 255 are denormals and infinity; keep clear of them and of overflow. */
-    if (score->octaves_low < -120 || score->octaves_high > 120)
-        return false;
     int end = first_exponent(score, shape) + (1 << exponent_bits(shape));
-    return (int)floor(score->octaves_high) + 127 < end;
+    return float_holds(score) && (int)floor(score->octaves_high) + 127 < end;
 }
 
 static void fill_levels(const wfre_score *score, power_shape shape, float_tables *tables)
@@ -97,6 +113,17 @@ static void repeat(float *lanes, double value)
         lanes[i] = rounded;
 }
 
+void wfre_float_tables_skip(const wfre_score *score, float_tables *tables, uint32_t skipped)
+{
+    double factor = score->exponent * score->exponent, sum = 0;
+    for (uint32_t i = 0; i < skipped; i++)
+        sum = factor * (1 + sum);
+    repeat(tables->scale_factor, factor);
+    repeat(tables->scale_sum, sum);
+    repeat(tables->most_lambda, 0.85 * factor);
+    tables->skipped = skipped;
+}
+
 float_tables *wfre_float_tables_create(const wfre_score *score, power_shape shape, unsigned lanes)
 {
     float_tables *tables = wfre_alloc_tensor(1, sizeof *tables);
@@ -108,12 +135,20 @@ float_tables *wfre_float_tables_create(const wfre_score *score, power_shape shap
     fit_power(score->exponent, width, shape.degree, coefficients);
     for (int i = 0; i <= shape.degree; i++)
         repeat(tables->poly[i], coefficients[i]);
+    fit_power(score->exponent, width, shape.degree - 2, coefficients);
+    for (int i = 0; i <= shape.degree - 2; i++)
+        repeat(tables->rough_poly[i], coefficients[i]);
     fill_levels(score, shape, tables);
+    repeat(tables->epsilon, score->settings.epsilon);
+    repeat(tables->minus_root, score->exponent - 1);
     for (uint32_t i = 0; i < a; i++) {
-        double sum = 0;
-        for (uint32_t j = 0; j < a; j++)
-            sum += score->h[i > j ? i - j : j - i];
-        repeat(tables->first[i], pow(sum / a, -score->exponent));
+        double h_sum = 0, k_sum = 0;
+        for (uint32_t j = 0; j < a; j++) {
+            h_sum += score->h[i > j ? i - j : j - i];
+            k_sum += score->k[i > j ? i - j : j - i];
+        }
+        repeat(tables->first[i], pow(h_sum / a, -score->exponent));
+        repeat(tables->k_row[i], score->settings.epsilon * k_sum);
         repeat(tables->h[i], score->h[i]);
         repeat(tables->k[i], score->k[i]);
     }

@@ -30,20 +30,34 @@ typedef struct power_shape {
 
 enum { MOST_LANES = 16, MOST_DEGREE = 8 };
 
+/* Every member is a multiple of 64 bytes, so that all are aligned. */
 typedef struct float_tables {
     _Alignas(64) float level[3][32];
-    _Alignas(64) float reciprocal[32];
-    _Alignas(64) float poly[MOST_DEGREE + 1][MOST_LANES];
-    _Alignas(64) float h[WFRE_BLOCK_LIMIT][MOST_LANES];
-    _Alignas(64) float k[WFRE_BLOCK_LIMIT][MOST_LANES];
+    float reciprocal[32];
+    float poly[MOST_DEGREE + 1][MOST_LANES];
+    float rough_poly[MOST_DEGREE + 1][MOST_LANES]; /* of degree - 2, for ranking */
+    float h[WFRE_BLOCK_LIMIT][MOST_LANES];
+    float k[WFRE_BLOCK_LIMIT][MOST_LANES];
+    float k_row[WFRE_BLOCK_LIMIT][MOST_LANES]; /* epsilon sum_j K_ij */
     /* (row sum of H / a)^-p: phi after the first half iteration is this times x^p. */
-    _Alignas(64) float first[WFRE_BLOCK_LIMIT][MOST_LANES];
-    _Alignas(
-        64) float last_lanes[MOST_LANES]; /* 1 for the lanes of the last group in use, else 0 */
+    float first[WFRE_BLOCK_LIMIT][MOST_LANES];
+    float epsilon[MOST_LANES];
+    float minus_root[MOST_LANES]; /* -(1 - p) */
+    /* 1 for the lanes of the last group that hold blocks, else 0 */
+    float last_lanes[MOST_LANES];
+    /* Extrapolation over `skipped` iterations: p^2, p^2 + p^4 + ..., and the largest lambda. */
+    float scale_factor[MOST_LANES];
+    float scale_sum[MOST_LANES];
+    float most_lambda[MOST_LANES];
+    uint32_t skipped;
+    const struct kernel_set *kernels; /* chosen among the shapes of float_slots.h */
 } float_tables;
 
 /* Whether the power of this shape holds all that the score can meet. */
 bool wfre_power_covers(const wfre_score *score, power_shape shape);
+
+/* Sets what extrapolation needs to replace `skipped` iterations. */
+void wfre_float_tables_skip(const wfre_score *score, float_tables *tables, uint32_t skipped);
 
 /* New tables, to be released with wfre_free; NULL when out of memory. */
 float_tables *wfre_float_tables_create(const wfre_score *score, power_shape shape, unsigned lanes);
