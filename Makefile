@@ -34,7 +34,8 @@ check-sanitize: deps
 	    --buildtype debugoptimized >/dev/null
 	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 \
 	    tools/run-tests build-asan --no-suite lint
-	@TSAN_OPTIONS=halt_on_error=1 tools/run-tests build-tsan --no-suite lint --no-suite fuzz
+	@TSAN_OPTIONS=halt_on_error=1 tools/run-tests build-tsan --no-suite lint --no-suite fuzz \
+	    --no-suite cli
 
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS)

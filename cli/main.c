@@ -36,6 +36,7 @@ static void print_manual(FILE *stream)
         options_print_manual(COMMANDS[i], stream);
     fputs(".SH ENVIRONMENT\n.TP\n.B WFRE_ISA\nForces the kernels for one instruction set: "
           "reference, avx2, avx512 or amx.\n"
+          ".TP\n.B WFRE_PROGRESS\nSet to never, long work says nothing on the way.\n"
           ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
           stream);
 }

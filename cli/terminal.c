@@ -2,6 +2,7 @@
  * terminal, a plain line every few seconds elsewhere. */
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,6 +87,9 @@ static void report(void *context, const wfre_progress *progress)
 {
     (void)context;
     static double last;
+    const char *wanted = getenv("WFRE_PROGRESS");
+    if (wanted && strcmp(wanted, "never") == 0)
+        return;
     bool terminal = cli_is_terminal(stderr);
     bool finished = progress->total > 0 && progress->done >= progress->total;
     double now = cli_clock();

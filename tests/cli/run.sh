@@ -8,7 +8,7 @@ update=no
 name=$1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-export LC_ALL=C.UTF-8 HERE=$here PATH="$(dirname "$WFRE"):$PATH"
+export LC_ALL=C.UTF-8 WFRE_PROGRESS=never HERE=$here PATH="$(dirname "$WFRE"):$PATH"
 
 # show COMMAND...: prints the command line, its output and its exit code.
 show() {
