@@ -12,6 +12,7 @@ typedef struct bench {
     int (*run)(const cli_call *call);
 } bench;
 
+extern const bench bench_ask;
 extern const bench bench_gemm;
 extern const bench bench_import;
 extern const bench bench_sample;
@@ -42,7 +43,8 @@ void bench_end(const cli_call *call);
 /* ---- data ---------------------------------------------------------------------------------------
  */
 
-/* The graph of --graph, or else a generated one with the size of FB15k-237 and skewed degrees. */
+/* The graph of --graph, or else a generated one with skewed degrees, of --entities or the size of
+ * FB15k-237. */
 wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *error);
 
 #endif

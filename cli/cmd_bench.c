@@ -8,10 +8,7 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
-    &bench_gemm,
-    &bench_import,
-    &bench_sample,
-    &bench_train,
+    &bench_ask, &bench_gemm, &bench_import, &bench_sample, &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
@@ -133,17 +130,19 @@ static unsigned skewed(uint64_t *state, unsigned bound)
 
 /* Entities come in kinds and each relation joins two of them; within a kind a few entities have
  * most of the edges. So branches of a query overlap, as they do in real graphs. */
-static void write_triples(FILE *file)
+static void write_triples(FILE *file, unsigned entities)
 {
     enum { KINDS = 24 };
     unsigned begin[KINDS + 1]; /* later kinds are larger */
     unsigned kinds[RELATIONS][2];
     uint64_t state = 1;
     for (unsigned k = 0; k <= KINDS; k++)
-        begin[k] = ENTITIES * k * k / (KINDS * KINDS);
+        begin[k] = (unsigned)((uint64_t)entities * k * k / (KINDS * KINDS));
     for (int r = 0; r < RELATIONS; r++)
         for (int end = 0; end < 2; end++)
             kinds[r][end] = skewed(&state, KINDS);
+    for (unsigned e = ENTITIES; e < entities; e++) /* every entity of a larger graph is there */
+        fprintf(file, "e%u\tr%u\te%u\n", e, skewed(&state, RELATIONS), skewed(&state, entities));
     for (int i = 0; i < TRIPLES; i++) {
         unsigned r = skewed(&state, RELATIONS);
         unsigned ends[2];
@@ -156,7 +155,7 @@ static void write_triples(FILE *file)
     }
 }
 
-static wfre_status generate_graph(wfre_graph **graph, wfre_error *error)
+static wfre_status generate_graph(unsigned entities, wfre_graph **graph, wfre_error *error)
 {
     char path[] = "/tmp/wfre-bench-XXXXXX";
     const char *source = path;
@@ -164,7 +163,7 @@ static wfre_status generate_graph(wfre_graph **graph, wfre_error *error)
     int descriptor = mkstemp(path);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (file)
-        write_triples(file);
+        write_triples(file, entities);
     wfre_status status = WFRE_ERR_IO;
     if (file && fclose(file) == 0)
         status = wfre_import_graph(&source, 1, &options, graph, cli_monitor(), error);
@@ -178,7 +177,8 @@ static wfre_status generate_graph(wfre_graph **graph, wfre_error *error)
 wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *error)
 {
     const char *path = cli_text(call, "graph", NULL);
-    return path ? cli_load_graph(path, graph, error) : generate_graph(graph, error);
+    unsigned entities = (unsigned)cli_integer(call, "entities", ENTITIES);
+    return path ? cli_load_graph(path, graph, error) : generate_graph(entities, graph, error);
 }
 
 /* ---- command ------------------------------------------------------------------------------------
@@ -207,6 +207,11 @@ static const cli_option OPTIONS[] = {
     {"graph", 0, CLI_TEXT, "G.kg", "the graph to use (default: one generated, like FB15k-237)", 0,
      0},
     {"triples", 0, CLI_INTEGER, "N", "import: triples to generate (default 1000000)", 1, 2e9},
+    {"entities", 0, CLI_INTEGER, "N", "of a generated graph (default 14505)", 14505, 1e8},
+    {"model", 0, CLI_TEXT, "M.safetensors", "ask: a model of --graph (default: a random one)", 0,
+     0},
+    {"queries", 0, CLI_TEXT, "Q.tsv", "ask: what to ask (default: random questions)", 0, 0},
+    {"count", 0, CLI_INTEGER, "N", "ask: questions (default 100)", 1, 1e6},
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
     {"precision", 0, CLI_TEXT, "P", "of matrix products: fp32 (default) or bf16", 0, 0},
     {"preset", 0, CLI_TEXT, "NAME", "train: recipe (default paper-fb15k-237)", 0, 0},

@@ -2,6 +2,9 @@
  * out of the search, so that the two never mix. */
 #include "answer/answer.h"
 
+#include <string.h>
+
+#include "base/text.h"
 #include "model/calibration.h"
 #include "query/formula.h"
 #include "query/types.h"
@@ -33,10 +36,13 @@ void wfre_asker_free(wfre_asker *asker)
         return;
     wfre_predictor_free(asker->predictor);
     wfre_exact_free(asker->exact);
-    wfre_text_free(&asker->shape);
-    wfre_free(asker->hits);
-    wfre_free(asker->predictions);
+    wfre_arena_free(&asker->arena);
     wfre_free(asker);
+}
+
+wfre_status wfre_asker_prepare(wfre_asker *asker, wfre_error *error)
+{
+    return asker->predictor ? wfre_predictor_prepare(asker->predictor, error) : WFRE_OK;
 }
 
 void wfre_ask_options_default(wfre_ask_options *options)
@@ -49,35 +55,93 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Finds the best that are not known. Probabilities look at some more than are asked for. */
-static wfre_status predict(wfre_asker *asker, const wfre_node *tree,
-                           const wfre_ask_options *options, wfre_list known, wfre_answers *answers,
-                           wfre_error *error)
+/* Copies what the exact engine found, which it forgets with the next question. */
+static wfre_status find_known(wfre_asker *asker, const wfre_query *query,
+                              const wfre_ask_options *options, const wfre_monitor *monitor,
+                              wfre_list *known, wfre_error *error)
 {
+    wfre_list found;
     wfre_status status;
+    TRY(wfre_exact_answer(asker->exact, options->split, query, options->timeout, monitor, &found,
+                          error));
+    wfre_entity *copy = wfre_arena_alloc(&asker->arena, found.count, sizeof *copy);
+    if (!copy)
+        TRY(wfre_fail_memory(error, "answering"));
+    if (found.count > 0)
+        memcpy(copy, found.ids, found.count * sizeof *copy);
+    *known = (wfre_list){copy, found.count};
+cleanup:
+    return status;
+}
+
+/* What to search for. Probabilities look at some more than are asked for. */
+static wfre_status plan(wfre_asker *asker, const wfre_node *tree, const wfre_ask_options *options,
+                        wfre_list known, wfre_predict_query *query, wfre_error *error)
+{
     size_t deep = options->top > WFRE_CALIBRATION_DEPTH ? options->top : WFRE_CALIBRATION_DEPTH;
     deep = smaller(deep, asker->model->entity_count - known.count);
-    if (!wfre_reserve((void **)&asker->hits, &asker->hit_capacity, deep, sizeof *asker->hits) ||
-        !wfre_reserve((void **)&asker->predictions, &asker->prediction_capacity, deep,
-                      sizeof *asker->predictions))
+    *query = (wfre_predict_query){.tree = tree, .without = known, .top = deep};
+    query->hits = wfre_arena_alloc(&asker->arena, deep, sizeof *query->hits);
+    return query->hits ? WFRE_OK : wfre_fail_memory(error, "answering");
+}
+
+/* Turns what was found into predictions. */
+static wfre_status conclude(wfre_asker *asker, const wfre_predict_query *query,
+                            const wfre_ask_options *options, wfre_answers *answers,
+                            wfre_error *error)
+{
+    wfre_status status;
+    wfre_text shape = {0};
+    size_t most = smaller(options->top, query->hit_count), count = 0;
+    wfre_prediction *predictions = wfre_arena_alloc(&asker->arena, most, sizeof *predictions);
+    if (!predictions)
         TRY(wfre_fail_memory(error, "answering"));
-    wfre_predict_query query = {.tree = tree, .without = known, .top = deep, .hits = asker->hits};
-    TRY(wfre_predict(asker->predictor, &query, 1, error));
-    wfre_text_clear(&asker->shape);
-    TRY(wfre_type_name(tree, &asker->shape, error));
-    wfre_calibration_view view = wfre_calibration_look(asker->model, asker->shape.data, query.hits,
-                                                       query.hit_count, known.count);
-    size_t count = 0;
-    for (; count < smaller(options->top, query.hit_count); count++) {
-        wfre_prediction *p = &asker->predictions[count];
-        p->entity = query.hits[count].entity;
-        p->score = wfre_model_logit(asker->model, query.hits[count].distance);
-        p->probability = wfre_calibration_probability(asker->model, &view, query.hits, count);
+    TRY(wfre_type_name(query->tree, &shape, error));
+    wfre_calibration_view view = wfre_calibration_look(asker->model, shape.data, query->hits,
+                                                       query->hit_count, query->without.count);
+    for (; count < most; count++) {
+        wfre_prediction *p = &predictions[count];
+        p->entity = query->hits[count].entity;
+        p->score = wfre_model_logit(asker->model, query->hits[count].distance);
+        p->probability = wfre_calibration_probability(asker->model, &view, query->hits, count);
         if (p->probability < options->min_probability)
             break; /* nor can those behind it be more likely */
     }
-    answers->predicted = asker->predictions;
+    answers->predicted = predictions;
     answers->predicted_count = count;
+    answers->scored = query->scored;
+cleanup:
+    wfre_text_free(&shape);
+    return status;
+}
+
+wfre_status wfre_ask_many(wfre_asker *asker, const wfre_query *const *queries, size_t count,
+                          const wfre_ask_options *options, const wfre_monitor *monitor,
+                          wfre_answers *answers, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    bool predicted = asker->model && options->predicted;
+    wfre_arena_reset(&asker->arena);
+    wfre_predict_query *plans = wfre_arena_alloc(&asker->arena, count, sizeof *plans);
+    size_t planned = 0;
+    if (!plans)
+        TRY(wfre_fail_memory(error, "answering"));
+    for (size_t q = 0; q < count; q++) {
+        answers[q] = (wfre_answers){0};
+        TRY(find_known(asker, queries[q], options, monitor, &answers[q].known, error));
+        if (predicted && queries[q]->tree)
+            TRY(plan(asker, queries[q]->tree, options, answers[q].known, &plans[planned++], error));
+        else if (predicted)
+            answers[q].unpredicted = queries[q]->not_a_tree;
+    }
+    if (planned > 0)
+        TRY(wfre_predict(asker->predictor, plans, planned, options->exhaustive, error));
+    for (size_t q = 0; q < count; q++) {
+        if (predicted && queries[q]->tree)
+            TRY(conclude(asker, plans++, options, &answers[q], error));
+        if (!options->known)
+            answers[q].known = (wfre_list){0};
+    }
 cleanup:
     return status;
 }
@@ -85,18 +149,9 @@ cleanup:
 wfre_status wfre_ask(wfre_asker *asker, const wfre_query *query, const wfre_ask_options *options,
                      const wfre_monitor *monitor, wfre_answers *answers, wfre_error *error)
 {
-    wfre_status status;
-    wfre_answers found = {0};
-    wfre_list known;
-    TRY(wfre_exact_answer(asker->exact, options->split, query, options->timeout, monitor, &known,
-                          error));
-    if (options->known)
-        found.known = known;
-    if (asker->model && options->predicted && query->tree)
-        TRY(predict(asker, query->tree, options, known, &found, error));
-    else if (asker->model && options->predicted)
-        found.unpredicted = query->not_a_tree;
-    *answers = found;
-cleanup:
+    wfre_answers found;
+    wfre_status status = wfre_ask_many(asker, &query, 1, options, monitor, &found, error);
+    if (status == WFRE_OK)
+        *answers = found;
     return status;
 }

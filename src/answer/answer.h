@@ -2,7 +2,6 @@
 #ifndef WFRE_SRC_ANSWER_ANSWER_H
 #define WFRE_SRC_ANSWER_ANSWER_H
 
-#include "base/text.h"
 #include "model/predict.h"
 #include "wfre/answer.h"
 
@@ -11,11 +10,7 @@ struct wfre_asker {
     const wfre_model *model;   /* or NULL */
     wfre_predictor *predictor; /* of the model */
     wfre_exact *exact;
-    wfre_text shape; /* of the question */
-    wfre_hit *hits;
-    size_t hit_capacity;
-    wfre_prediction *predictions;
-    size_t prediction_capacity;
+    wfre_arena arena; /* the last answers */
 };
 
 #endif

@@ -118,6 +118,8 @@ typedef struct wfre_vector_table {
     /* bfloat16, rounded to nearest, ties to even; NaN stays NaN. */
     void (*to_bf16)(size_t n, const float *x, uint16_t *y);
     void (*from_bf16)(size_t n, const uint16_t *x, float *y);
+    /* The sum of x y, in float32 and in an order that depends on n alone. */
+    float (*dot_bf16)(size_t n, const uint16_t *x, const float *y);
 } wfre_vector_table;
 
 /* The kernels of one instruction set, which must be available; AMX has those of AVX-512. */

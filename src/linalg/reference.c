@@ -291,6 +291,14 @@ static void reference_from_bf16(size_t n, const uint16_t *x, float *y)
         y[i] = float_from_bf16(x[i]);
 }
 
+static float reference_dot_bf16(size_t n, const uint16_t *x, const float *y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)float_from_bf16(x[i]) * (double)y[i];
+    return (float)sum;
+}
+
 const wfre_vector_table wfre_vector_reference = {
     .isa = WFRE_ISA_REFERENCE,
     .exp = reference_exp,
@@ -315,6 +323,7 @@ const wfre_vector_table wfre_vector_reference = {
     .adamw = reference_adamw,
     .to_bf16 = reference_to_bf16,
     .from_bf16 = reference_from_bf16,
+    .dot_bf16 = reference_dot_bf16,
 };
 
 /* ---- matrix product ---------------------------------------------------------------------------

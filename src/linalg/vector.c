@@ -666,13 +666,34 @@ static void array_to_bf16(size_t n, const float *x, uint16_t *y)
         y[i] = bf16_from_float(x[i]);
 }
 
+INLINE vec load_bf16(const uint16_t *x)
+{
+    return (vec)(__builtin_convertvector(*(const loose_halves *)x, uvec) << 16);
+}
+
 static void array_from_bf16(size_t n, const uint16_t *x, float *y)
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store(y + i, (vec)(__builtin_convertvector(*(const loose_halves *)(x + i), uvec) << 16));
+        store(y + i, load_bf16(x + i));
     for (; i < n; i++)
         y[i] = float_from_bf16(x[i]);
+}
+
+/* Four sums, so that one need not wait for the other. */
+static float array_dot_bf16(size_t n, const uint16_t *x, const float *y)
+{
+    vec sums[4] = {{0}};
+    size_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+        for (size_t k = 0; k < 4; k++)
+            sums[k] = muladd(load_bf16(x + i + k * LANES), load(y + i + k * LANES), sums[k]);
+    for (; i + LANES <= n; i += LANES)
+        sums[0] = muladd(load_bf16(x + i), load(y + i), sums[0]);
+    float sum = lane_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    for (; i < n; i++)
+        sum += float_from_bf16(x[i]) * y[i];
+    return sum;
 }
 
 const wfre_vector_table KERNEL(wfre_vector) = {
@@ -699,4 +720,5 @@ const wfre_vector_table KERNEL(wfre_vector) = {
     .adamw = array_adamw,
     .to_bf16 = array_to_bf16,
     .from_bf16 = array_from_bf16,
+    .dot_bf16 = array_dot_bf16,
 };

@@ -111,7 +111,7 @@ static wfre_status collect(fitting *f, const wfre_queryset *set, wfre_predictor 
                                               .without = wfre_queryset_easy(set, first + q),
                                               .top = DEPTH,
                                               .hits = hits[q]};
-        TRY(wfre_predict(predictor, queries, count, error));
+        TRY(wfre_predict(predictor, queries, count, false, error));
         for (uint32_t q = 0; q < count; q++)
             TRY(add_samples(f, &queries[q], wfre_queryset_hard(set, first + q), error));
         TRY(wfre_check_interrupt(monitor, error));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/rng.h"
 
 struct wfre_embedder {
     const wfre_model *model;
@@ -55,6 +56,48 @@ wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees, s
                dim * sizeof *embedder->rows);
     *embedding = (wfre_embedding){embedder->rows, program->root_count, program->root_begin};
 cleanup:
+    return status;
+}
+
+/* Paths, and intersections with and without negation. */
+static const wfre_node *example(const wfre_model *model, wfre_arena *arena, size_t index)
+{
+    wfre_rng rng = wfre_rng_keyed(0, 3, index);
+    const wfre_node *nodes[2];
+    for (int k = 0; k < 2; k++) {
+        wfre_entity entity = wfre_rng_below(&rng, model->entity_count);
+        wfre_relation relation = wfre_rng_below(&rng, model->relation_count);
+        nodes[k] = wfre_node_project(arena, relation, wfre_node_entity(arena, entity));
+    }
+    switch (index % 4) {
+    case 0:
+        return nodes[0];
+    case 1:
+        return wfre_node_project(arena, wfre_rng_below(&rng, model->relation_count), nodes[0]);
+    case 2:
+        return wfre_node_pair(arena, WFRE_OP_INTERSECT, nodes[0], nodes[1]);
+    default:
+        return wfre_node_pair(arena, WFRE_OP_INTERSECT, nodes[0],
+                              wfre_node_negate(arena, nodes[1]));
+    }
+}
+
+wfre_status wfre_embed_examples(wfre_embedder *embedder, size_t count, wfre_embedding *embedding,
+                                wfre_error *error)
+{
+    wfre_arena arena = {0};
+    wfre_status status = WFRE_OK;
+    const wfre_node **trees = wfre_arena_alloc(&arena, count, sizeof *trees);
+    for (size_t i = 0; trees && i < count; i++) {
+        trees[i] = example(embedder->model, &arena, i);
+        if (!trees[i])
+            trees = NULL;
+    }
+    if (!trees)
+        TRY(wfre_fail_memory(error, "embedding queries"));
+    TRY(wfre_embed(embedder, trees, count, WFRE_UNION_DNF, embedding, error));
+cleanup:
+    wfre_arena_free(&arena);
     return status;
 }
 

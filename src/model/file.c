@@ -174,8 +174,19 @@ wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *pat
     return WFRE_OK;
 }
 
-wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre_model **result,
-                            wfre_error *error)
+static wfre_status read_calibration(const wfre_safetensors *file, const char *path,
+                                    wfre_model *model, wfre_error *error)
+{
+    const char *text = wfre_safetensors_metadata(file, "calibration");
+    if (!text)
+        return WFRE_OK;
+    wfre_status status = wfre_calibration_parse(text, &model->calibration, error);
+    return status == WFRE_OK ? status : wfre_fail_within(error, status, path);
+}
+
+/* All of the model but its entities, which are only found. */
+static wfre_status read_frame(const wfre_safetensors *file, const char *path, wfre_model **result,
+                              const wfre_stored_tensor **found, wfre_error *error)
 {
     wfre_model_settings settings;
     wfre_model *model = NULL;
@@ -201,19 +212,40 @@ wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre
                            "%s: the tensors do not have the shapes that the settings say", path);
         goto cleanup;
     }
-    TRY(wfre_model_allocate(&settings, (uint32_t)entities->shape[0], (uint32_t)relation_count,
-                            strtoull(graph, NULL, 16), &model, error));
-    for (uint32_t i = 0; i < model->tensor_count; i++)
+    TRY(wfre_model_frame(&settings, (uint32_t)entities->shape[0], (uint32_t)relation_count,
+                         strtoull(graph, NULL, 16), &model, error));
+    for (uint32_t i = 1; i < model->tensor_count; i++)
         TRY(wfre_model_read_tensor(file, path, model->tensors[i].name, model->tensors[i].count,
                                    model->tensors[i].data, error));
-    const char *calibration = wfre_safetensors_metadata(file, "calibration");
-    if (calibration) {
-        status = wfre_calibration_parse(calibration, &model->calibration, error);
-        if (status != WFRE_OK) {
-            (void)wfre_fail_within(error, status, path);
-            goto cleanup;
-        }
-    }
+    TRY(read_calibration(file, path, model, error));
+    *result = model;
+    *found = entities;
+    model = NULL;
+cleanup:
+    wfre_model_free(model);
+    return status;
+}
+
+/* Copies the entities into memory of the model's own. */
+static wfre_status copy_entities(const wfre_safetensors *file, const char *path, wfre_model *model,
+                                 wfre_error *error)
+{
+    size_t count = (size_t)model->entity_count * model->settings.dim;
+    float *entities = wfre_alloc_tensor(count, sizeof *entities);
+    if (!entities)
+        return wfre_fail_memory(error, "reading a model");
+    wfre_model_set_entities(model, entities);
+    return wfre_model_read_tensor(file, path, "entities", count, entities, error);
+}
+
+wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre_model **result,
+                            wfre_error *error)
+{
+    wfre_model *model = NULL;
+    const wfre_stored_tensor *entities;
+    wfre_status status;
+    TRY(read_frame(file, path, &model, &entities, error));
+    TRY(copy_entities(file, path, model, error));
     *result = model;
     model = NULL;
 cleanup:
@@ -229,13 +261,26 @@ bool wfre_model_recognises(const void *head, size_t length)
            bytes[9] == '"';
 }
 
-wfre_status wfre_model_open(const char *path, wfre_model **model, wfre_error *error)
+wfre_status wfre_model_open(const char *path, wfre_model **result, wfre_error *error)
 {
     wfre_safetensors *file = NULL;
+    wfre_model *model = NULL;
+    const wfre_stored_tensor *entities;
     wfre_status status;
     TRY(wfre_safetensors_open(path, &file, error));
-    TRY(wfre_model_read(file, path, model, error));
+    TRY(read_frame(file, path, &model, &entities, error));
+    if (entities->dtype == WFRE_DTYPE_F32) {
+        /* Whoever opens a model only reads it, so the entities may stay where they lie. */
+        wfre_model_set_entities(model, (float *)(uintptr_t)entities->data);
+        model->mapped = file;
+        file = NULL;
+    } else {
+        TRY(copy_entities(file, path, model, error));
+    }
+    *result = model;
+    model = NULL;
 cleanup:
+    wfre_model_free(model);
     wfre_safetensors_close(file);
     return status;
 }

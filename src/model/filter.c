@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "base/rng.h"
+#include "model/blocks.h"
 #include "model/separable.h"
 
 enum {
@@ -209,23 +209,17 @@ cleanup:
 /* ---- fitting ------------------------------------------------------------------------------------
  */
 
-/* Blocks drawn at random, and what the score says about each pair of them. */
+/* What the maps are fitted on. */
 typedef struct sample {
-    float *left;     /* [left_sample, block] */
-    float *right;    /* [right_sample, block] */
-    float *values;   /* [right, left] */
-    double *v;       /* [left, right] */
-    double *pivoted; /* the same, spent on choosing landmarks */
+    wfre_block_sample blocks;
+    double *pivoted; /* their values, spent on choosing landmarks */
     double *raw[2];  /* of left and right blocks */
     float *rows;     /* sampled blocks packed into whole rows */
 } sample;
 
 static void free_sample(sample *s)
 {
-    wfre_free(s->left);
-    wfre_free(s->right);
-    wfre_free(s->values);
-    wfre_free(s->v);
+    wfre_block_sample_free(&s->blocks);
     wfre_free(s->pivoted);
     wfre_free(s->raw[0]);
     wfre_free(s->raw[1]);
@@ -240,58 +234,14 @@ static size_t rows_for(const wfre_filter *f, size_t blocks)
 
 static wfre_status allocate_sample(const wfre_filter *f, sample *s, wfre_error *error)
 {
-    size_t pairs = f->left_sample * f->right_sample;
     size_t rows = rows_for(f, f->left_sample);
-    s->left = wfre_alloc(f->left_sample * f->block, sizeof *s->left);
-    s->right = wfre_alloc(f->right_sample * f->block, sizeof *s->right);
-    s->values = wfre_alloc(pairs, sizeof *s->values);
-    s->v = wfre_alloc(pairs, sizeof *s->v);
-    s->pivoted = wfre_alloc(pairs, sizeof *s->pivoted);
+    s->pivoted = wfre_alloc(f->left_sample * f->right_sample, sizeof *s->pivoted);
     s->raw[0] = wfre_alloc(rows * f->blocks * f->raw, sizeof *s->raw[0]);
     s->raw[1] = wfre_alloc(rows_for(f, f->right_sample) * f->blocks * f->raw, sizeof *s->raw[1]);
     s->rows = wfre_alloc_zero(rows * f->dim, sizeof *s->rows);
-    if (!s->left || !s->right || !s->values || !s->v || !s->pivoted || !s->raw[0] || !s->raw[1] ||
-        !s->rows)
+    if (!s->pivoted || !s->raw[0] || !s->raw[1] || !s->rows)
         return wfre_fail_memory(error, "fitting a filter");
     return WFRE_OK;
-}
-
-/* Copies blocks of random rows. */
-static void draw_blocks(const wfre_filter *f, const float *rows, size_t count, uint64_t key,
-                        float *blocks, size_t wanted)
-{
-    wfre_rng rng = wfre_rng_keyed(0, key, 0);
-    for (size_t i = 0; i < wanted; i++) {
-        size_t row = wfre_rng_below(&rng, (uint32_t)count);
-        size_t block = wfre_rng_below(&rng, (uint32_t)f->blocks);
-        memcpy(blocks + i * f->block, rows + row * f->dim + block * f->block,
-               f->block * sizeof *blocks);
-    }
-}
-
-/* The value of every pair of sampled blocks, by a score of one block. */
-static wfre_status score_sample(const wfre_filter *f, sample *s, wfre_error *error)
-{
-    wfre_status status = WFRE_OK;
-    wfre_score *score = NULL;
-    wfre_store *store = NULL;
-    wfre_score_settings settings = *wfre_score_get_settings(f->score);
-    settings.dimension = settings.block;
-    TRY(wfre_score_create(&settings, &score, error));
-    TRY(wfre_store_create(score, f->pool, s->left, WFRE_FLOAT32, f->block, f->left_sample, &store,
-                          error));
-    wfre_rank_job job = {.queries = {s->right, f->block},
-                         .query_count = f->right_sample,
-                         .ranking = WFRE_RANK_TRUE,
-                         .stride = f->left_sample};
-    TRY(wfre_score_rank(score, f->pool, store, &job, s->values, error));
-    for (size_t i = 0; i < f->left_sample; i++)
-        for (size_t j = 0; j < f->right_sample; j++)
-            s->v[i * f->right_sample + j] = (double)s->values[j * f->left_sample + i];
-cleanup:
-    wfre_store_free(store);
-    wfre_score_free(score);
-    return status;
 }
 
 /* Chooses the blocks that stand on the other side of `own`. `values` holds their values, one row a
@@ -325,24 +275,25 @@ static wfre_status sample_features(const wfre_filter *f, const side *own, const 
 static wfre_status fit(wfre_filter *f, const wfre_filter_input *input, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    sample s = {0};
-    size_t pairs = f->left_sample * f->right_sample;
+    sample s = {.blocks = {.left_count = f->left_sample, .right_count = f->right_sample}};
+    const wfre_block_sample *blocks = &s.blocks;
     TRY(allocate_sample(f, &s, error));
-    draw_blocks(f, input->entities, input->entity_count, 1, s.left, f->left_sample);
-    draw_blocks(f, input->queries, input->query_count, 2, s.right, f->right_sample);
-    TRY(score_sample(f, &s, error));
-    memcpy(s.pivoted, s.v, pairs * sizeof *s.v);
-    TRY(choose_landmarks(f, &f->queries, s.pivoted, f->left_sample, f->right_sample, s.left,
+    TRY(wfre_block_sample_draw(&s.blocks, f->score, f->pool,
+                               (wfre_block_source){input->entities, input->entity_count},
+                               (wfre_block_source){input->queries, input->query_count}, error));
+    memcpy(s.pivoted, blocks->values, f->left_sample * f->right_sample * sizeof *s.pivoted);
+    TRY(choose_landmarks(f, &f->queries, s.pivoted, f->left_sample, f->right_sample, blocks->left,
                          error));
-    for (size_t i = 0; i < pairs; i++)
-        s.pivoted[i] = (double)s.values[i];
-    TRY(choose_landmarks(f, &f->entities, s.pivoted, f->right_sample, f->left_sample, s.right,
+    for (size_t i = 0; i < f->left_sample; i++)
+        for (size_t j = 0; j < f->right_sample; j++)
+            s.pivoted[j * f->left_sample + i] = blocks->values[i * f->right_sample + j];
+    TRY(choose_landmarks(f, &f->entities, s.pivoted, f->right_sample, f->left_sample, blocks->right,
                          error));
-    TRY(sample_features(f, &f->entities, s.left, f->left_sample, s.rows, s.raw[0], error));
-    TRY(sample_features(f, &f->queries, s.right, f->right_sample, s.rows, s.raw[1], error));
+    TRY(sample_features(f, &f->entities, blocks->left, f->left_sample, s.rows, s.raw[0], error));
+    TRY(sample_features(f, &f->queries, blocks->right, f->right_sample, s.rows, s.raw[1], error));
     TRY(wfre_separable_fit(&(wfre_separable){.rows = f->left_sample,
                                              .columns = f->right_sample,
-                                             .v = s.v,
+                                             .v = blocks->values,
                                              .features = f->raw,
                                              .a = s.raw[0],
                                              .b = s.raw[1],

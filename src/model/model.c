@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/calibration.h"
+#include "model/safetensors.h"
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
@@ -110,9 +111,9 @@ void wfre_layers_free(wfre_layer *layers)
     }
 }
 
-wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t entity_count,
-                                uint32_t relation_count, uint64_t fingerprint, wfre_model **result,
-                                wfre_error *error)
+wfre_status wfre_model_frame(const wfre_model_settings *settings, uint32_t entity_count,
+                             uint32_t relation_count, uint64_t fingerprint, wfre_model **result,
+                             wfre_error *error)
 {
     wfre_model *model = NULL;
     wfre_status status;
@@ -128,14 +129,34 @@ wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t en
     model->relation_count = relation_count;
     model->fingerprint = fingerprint;
     TRY(wfre_layers_allocate(model, model->layers, model->tensors + 1, error));
-    model->entities = wfre_alloc_tensor((size_t)entity_count * settings->dim, sizeof(float));
-    if (!model->entities) {
+    model->tensor_count = 1 + WFRE_LAYER_TENSORS * settings->layers;
+    *result = model;
+    model = NULL;
+cleanup:
+    wfre_model_free(model);
+    return status;
+}
+
+void wfre_model_set_entities(wfre_model *model, float *entities)
+{
+    model->entities = entities;
+    model->tensors[0] = describe(entities, 2, model->entity_count, model->settings.dim, 1);
+    memcpy(model->tensors[0].name, "entities", sizeof "entities");
+}
+
+wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t entity_count,
+                                uint32_t relation_count, uint64_t fingerprint, wfre_model **result,
+                                wfre_error *error)
+{
+    wfre_model *model = NULL;
+    wfre_status status;
+    TRY(wfre_model_frame(settings, entity_count, relation_count, fingerprint, &model, error));
+    float *entities = wfre_alloc_tensor((size_t)entity_count * settings->dim, sizeof(float));
+    if (!entities) {
         status = wfre_fail_memory(error, "allocating a model; lower --dim");
         goto cleanup;
     }
-    model->tensors[0] = describe(model->entities, 2, entity_count, settings->dim, 1);
-    memcpy(model->tensors[0].name, "entities", sizeof "entities");
-    model->tensor_count = 1 + WFRE_LAYER_TENSORS * settings->layers;
+    wfre_model_set_entities(model, entities);
     *result = model;
     model = NULL;
 cleanup:
@@ -148,7 +169,10 @@ void wfre_model_free(wfre_model *model)
     if (!model)
         return;
     wfre_layers_free(model->layers);
-    wfre_free(model->entities);
+    if (model->mapped)
+        wfre_safetensors_close(model->mapped);
+    else
+        wfre_free(model->entities);
     wfre_calibration_free(model->calibration);
     wfre_free(model);
 }

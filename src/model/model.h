@@ -40,9 +40,10 @@ typedef struct wfre_tensor {
 struct wfre_model {
     wfre_model_settings settings;
     uint32_t entity_count;
-    uint32_t relation_count; /* directed */
-    uint64_t fingerprint;    /* of the graph */
-    float *entities;
+    uint32_t relation_count;         /* directed */
+    uint64_t fingerprint;            /* of the graph */
+    float *entities;                 /* read-only where they lie in a mapped file */
+    struct wfre_safetensors *mapped; /* that file, or NULL */
     wfre_layer layers[WFRE_MAXIMUM_LAYERS];
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
     uint32_t tensor_count;                /* tensors[0] are the entities */
@@ -61,6 +62,14 @@ WFRE_NODISCARD wfre_status wfre_model_allocate(const wfre_model_settings *settin
                                                uint32_t entity_count, uint32_t relation_count,
                                                uint64_t fingerprint, wfre_model **model,
                                                wfre_error *error);
+
+/* The same without memory for the entities. */
+WFRE_NODISCARD wfre_status wfre_model_frame(const wfre_model_settings *settings,
+                                            uint32_t entity_count, uint32_t relation_count,
+                                            uint64_t fingerprint, wfre_model **model,
+                                            wfre_error *error);
+/* Where they are then to be: the tensor follows. */
+void wfre_model_set_entities(wfre_model *model, float *entities);
 
 /* Layer tensors of the model's shapes, zeroed, with their table (for gradients and optimizer
  * states); tensors[i] matches model->tensors[i + 1]. Released by wfre_layers_free. */

@@ -42,8 +42,13 @@ void wfre_predictor_free(wfre_predictor *predictor)
     wfre_free(predictor);
 }
 
+wfre_status wfre_predictor_prepare(wfre_predictor *predictor, wfre_error *error)
+{
+    return wfre_searcher_prepare(predictor->searcher, predictor->embedder, error);
+}
+
 static wfre_status predict_batch(wfre_predictor *p, wfre_predict_query *queries, size_t count,
-                                 wfre_error *error)
+                                 bool exhaustive, wfre_error *error)
 {
     wfre_status status;
     const wfre_node *trees[BATCH];
@@ -55,20 +60,25 @@ static wfre_status predict_batch(wfre_predictor *p, wfre_predict_query *queries,
             .without = queries[q].without, .top = queries[q].top, .hits = queries[q].hits};
     }
     TRY(wfre_embed(p->embedder, trees, count, p->model->settings.unions, &embedding, error));
-    TRY(wfre_search_all(p->searcher, &embedding, searches, count, error));
-    for (size_t q = 0; q < count; q++)
+    TRY(exhaustive ? wfre_search_all(p->searcher, &embedding, searches, count, error)
+                   : wfre_search_quick(p->searcher, &embedding, searches, count, error));
+    for (size_t q = 0; q < count; q++) {
         queries[q].hit_count = searches[q].hit_count;
+        queries[q].scored = searches[q].scored;
+    }
 cleanup:
     return status;
 }
 
 wfre_status wfre_predict(wfre_predictor *predictor, wfre_predict_query *queries, size_t count,
-                         wfre_error *error)
+                         bool exhaustive, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    if (!exhaustive)
+        TRY(wfre_predictor_prepare(predictor, error));
     for (size_t first = 0; first < count; first += BATCH) {
         size_t size = count - first < BATCH ? count - first : BATCH;
-        TRY(predict_batch(predictor, queries + first, size, error));
+        TRY(predict_batch(predictor, queries + first, size, exhaustive, error));
     }
 cleanup:
     return status;

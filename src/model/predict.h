@@ -13,6 +13,7 @@ typedef struct wfre_predict_query {
     size_t top;
     wfre_hit *hits;   /* room for `top` */
     size_t hit_count; /* out */
+    size_t scored;    /* out: entities scored exactly */
 } wfre_predict_query;
 
 typedef struct wfre_predictor wfre_predictor;
@@ -22,10 +23,12 @@ WFRE_NODISCARD wfre_status wfre_predictor_create(const wfre_model *model, wfre_p
                                                  wfre_predictor **predictor, wfre_error *error);
 void wfre_predictor_free(wfre_predictor *predictor);
 
-/* Answers any number of questions. The bits depend neither on the threads nor on which questions
- * are asked together. */
+/* Does now what quick search would else do before its first question. */
+WFRE_NODISCARD wfre_status wfre_predictor_prepare(wfre_predictor *predictor, wfre_error *error);
+
+/* Answers any number of questions, by quick or by exhaustive search (model/search.h). */
 WFRE_NODISCARD wfre_status wfre_predict(wfre_predictor *predictor, wfre_predict_query *queries,
-                                        size_t count, wfre_error *error);
+                                        size_t count, bool exhaustive, wfre_error *error);
 
 /* The model's logit for a distance. */
 static inline double wfre_model_logit(const wfre_model *model, float distance)

@@ -373,38 +373,11 @@ wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker)
 /* ---- creation -----------------------------------------------------------------------------------
  */
 
-/* Queries of common shapes with random contents, to fit the filter on. */
-static wfre_status example_queries(wfre_ranker *r, wfre_arena *arena, wfre_embedding *embedding,
-                                   wfre_error *error)
-{
-    enum { EXAMPLES = WFRE_RANK_BATCH };
-    for (size_t i = 0; i < EXAMPLES; i++) {
-        wfre_rng rng = wfre_rng_keyed(0, 3, i);
-        const wfre_node *nodes[2];
-        for (int k = 0; k < 2; k++) {
-            wfre_entity entity = wfre_rng_below(&rng, r->model->entity_count);
-            wfre_relation relation = wfre_rng_below(&rng, r->model->relation_count);
-            nodes[k] = wfre_node_project(arena, relation, wfre_node_entity(arena, entity));
-            if (k == 0 && i % 4 == 1)
-                nodes[k] = wfre_node_project(arena, wfre_rng_below(&rng, r->model->relation_count),
-                                             nodes[k]);
-            if (k == 1 && i % 4 == 3)
-                nodes[k] = wfre_node_negate(arena, nodes[k]);
-        }
-        r->trees[i] =
-            i % 4 < 2 ? nodes[0] : wfre_node_pair(arena, WFRE_OP_INTERSECT, nodes[0], nodes[1]);
-        if (!r->trees[i])
-            return wfre_fail_memory(error, "fitting a filter");
-    }
-    return wfre_embed(r->embedder, r->trees, EXAMPLES, WFRE_UNION_DNF, embedding, error);
-}
-
 static wfre_status make_filter(wfre_ranker *r, const float *entities, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    wfre_arena arena = {0};
     wfre_embedding examples;
-    TRY(example_queries(r, &arena, &examples, error));
+    TRY(wfre_embed_examples(r->embedder, WFRE_RANK_BATCH, &examples, error));
     wfre_filter_input input = {r->score, entities, r->model->entity_count, examples.rows,
                                examples.row_count};
     TRY(wfre_filter_create(&input, r->pool, r->linalg, &r->filter, error));
@@ -414,7 +387,6 @@ static wfre_status make_filter(wfre_ranker *r, const float *entities, wfre_error
     for (uint32_t i = 0; i < PROBES; i++)
         r->probes[i] = i * stretch + wfre_rng_below(&rng, stretch);
 cleanup:
-    wfre_arena_free(&arena);
     return status;
 }
 

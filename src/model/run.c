@@ -558,6 +558,8 @@ wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *err
         memset(layers[l].gain, 0, d * sizeof(float));
         memset(layers[l].shift, 0, d * sizeof(float));
         memset(run->layers[l].touched, 0, program->relation_count * sizeof(bool));
+        wfre_weights_job job = weights_job(run, l);
+        TRY(wfre_weights_make_gradients(&run->layers[l].weights, &job, error));
     }
     for (uint32_t i = program->level_count; i-- > 0;) {
         const wfre_program_level *level = &program->levels[i];

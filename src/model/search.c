@@ -1,21 +1,38 @@
 /* Exhaustive search: entities pass in blocks through a packed store, each block is scored against
- * all queries, and each query keeps its nearest in a heap. */
+ * all queries, and each query keeps its nearest in a heap.
+ *
+ * Quick search goes in rounds. In each, every query that is not sure yet takes its next candidates
+ * in the order of their estimates; all candidates of the round are then scored together. */
 #include "model/search.h"
+
+#include <math.h>
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "linalg/linalg.h"
+#include "model/nearest.h"
+#include "model/sketch.h"
 
-enum { BLOCK = 2048, CLAMP_ROWS = 64 };
+enum {
+    BLOCK = 2048,           /* entities scored at a time by exhaustive search */
+    GATHER = 16,            /* rows a task copies */
+    FEWEST_ENTITIES = 2048, /* for which a sketch pays */
+    EXAMPLES = 32,          /* queries it is fitted on */
+    FIRST_ROUND = 64,       /* candidates, at least */
+    TABLE_LIMIT = 1 << 25   /* estimates held at a time, if queries have one branch each */
+};
+static const double DEVIATIONS = 5; /* by which an estimate may err */
 
 struct wfre_searcher {
     const wfre_model *model;
     wfre_pool *pool;
     const wfre_vector_table *vectors;
     wfre_score *score;
-    float *entities;  /* [BLOCK, d] */
-    float *distances; /* [rows, BLOCK] */
-    size_t distance_capacity;
+    wfre_sketch *sketch; /* or NULL */
+    float *rows;         /* [entities at work, d]: clamped */
+    float *distances;    /* [embedding rows, BLOCK], or of the pairs of a round */
+    float *estimates;    /* [embedding rows, entities] */
+    uint32_t *indexes;   /* [2, pairs of a round] */
+    size_t row_capacity, distance_capacity, estimate_capacity, index_capacity;
 };
 
 wfre_status wfre_searcher_create(const wfre_model *model, wfre_pool *pool, wfre_searcher **result,
@@ -31,10 +48,6 @@ wfre_status wfre_searcher_create(const wfre_model *model, wfre_pool *pool, wfre_
     TRY(wfre_isa_select(&isa, error));
     s->vectors = wfre_vector_table_for(isa);
     TRY(wfre_score_create(&model->settings.score, &s->score, error));
-    size_t rows = model->entity_count < BLOCK ? model->entity_count : BLOCK;
-    s->entities = wfre_alloc_tensor(rows * model->settings.dim, sizeof(float));
-    if (!s->entities)
-        TRY(wfre_fail_memory(error, "preparing a search"));
     *result = s;
     s = NULL;
 cleanup:
@@ -46,102 +59,100 @@ void wfre_searcher_free(wfre_searcher *searcher)
 {
     if (!searcher)
         return;
+    wfre_sketch_free(searcher->sketch);
     wfre_score_free(searcher->score);
-    wfre_free(searcher->entities);
+    wfre_free(searcher->rows);
     wfre_free(searcher->distances);
+    wfre_free(searcher->estimates);
+    wfre_free(searcher->indexes);
     wfre_free(searcher);
 }
 
-/* ---- the nearest so far ------------------------------------------------------------------------
+wfre_status wfre_searcher_prepare(wfre_searcher *searcher, wfre_embedder *embedder,
+                                  wfre_error *error)
+{
+    wfre_embedding examples;
+    wfre_status status = WFRE_OK;
+    if (searcher->sketch || searcher->model->entity_count < FEWEST_ENTITIES ||
+        !wfre_sketch_suits(&searcher->model->settings.score))
+        return WFRE_OK;
+    TRY(wfre_embed_examples(embedder, EXAMPLES, &examples, error));
+    TRY(wfre_sketch_create(searcher->model, searcher->score, &examples, searcher->pool,
+                           &searcher->sketch, error));
+cleanup:
+    return status;
+}
+
+static float nearer_of(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+static bool reserve(float **data, size_t *capacity, size_t rows, size_t width)
+{
+    return wfre_reserve((void **)data, capacity, rows * width, sizeof **data);
+}
+
+/* ---- entities as the score reads them -----------------------------------------------------------
  */
 
-static bool nearer(wfre_hit a, wfre_hit b)
-{
-    return a.distance != b.distance ? a.distance < b.distance : a.entity < b.entity;
-}
+typedef struct gathering {
+    wfre_searcher *searcher;
+    const uint32_t *entities; /* NULL: from `first` on */
+    size_t first, count;
+} gathering;
 
-/* Lets heap[at] sink to its place; the farthest is at 0. */
-static void sink(wfre_hit *heap, size_t count, size_t at)
+static void gather_chunk(void *context, size_t chunk, unsigned worker)
 {
-    wfre_hit hit = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && nearer(heap[child], heap[child + 1]))
-            child++;
-        if (!nearer(hit, heap[child]))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = hit;
-}
-
-static void offer(wfre_search_query *query, wfre_hit hit)
-{
-    wfre_hit *heap = query->hits;
-    if (query->hit_count == query->top) {
-        if (query->top > 0 && nearer(hit, heap[0])) {
-            heap[0] = hit;
-            sink(heap, query->top, 0);
-        }
-        return;
-    }
-    size_t at = query->hit_count++;
-    for (; at > 0 && nearer(heap[(at - 1) / 2], hit); at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = hit;
-}
-
-/* From heap to ascending order. */
-static void settle(wfre_search_query *query)
-{
-    for (size_t count = query->hit_count; count > 1; count--) {
-        wfre_hit farthest = query->hits[0];
-        query->hits[0] = query->hits[count - 1];
-        query->hits[count - 1] = farthest;
-        sink(query->hits, count - 1, 0);
+    (void)worker;
+    const gathering *g = context;
+    const wfre_searcher *s = g->searcher;
+    size_t d = s->model->settings.dim, end = (chunk + 1) * GATHER;
+    for (size_t i = chunk * GATHER; i < end && i < g->count; i++) {
+        size_t entity = g->entities ? g->entities[i] : g->first + i;
+        s->vectors->clamp01(d, s->model->entities + entity * d, s->rows + i * d);
     }
 }
 
-/* ---- one block of entities ---------------------------------------------------------------------
+static wfre_status gather(gathering g, wfre_error *error)
+{
+    wfre_searcher *s = g.searcher;
+    if (!reserve(&s->rows, &s->row_capacity, g.count, s->model->settings.dim))
+        return wfre_fail_memory(error, "searching");
+    wfre_pool_run(s->pool, (g.count + GATHER - 1) / GATHER, gather_chunk, &g);
+    return WFRE_OK;
+}
+
+/* ---- exhaustive search --------------------------------------------------------------------------
  */
 
 typedef struct scan {
     wfre_searcher *searcher;
     const wfre_embedding *embedding;
     wfre_search_query *queries;
-    size_t *next;      /* of each query: how far in its list to leave out */
-    wfre_entity first; /* of the block */
+    wfre_nearest *nearest; /* of each query */
+    size_t *next;          /* of each query: how far in its list to leave out */
+    size_t first;          /* of the block */
     size_t block;
 } scan;
-
-static void clamp_rows(void *context, size_t chunk, unsigned worker)
-{
-    (void)worker;
-    const scan *c = context;
-    const wfre_model *model = c->searcher->model;
-    size_t d = model->settings.dim, begin = chunk * CLAMP_ROWS;
-    size_t rows = c->block - begin < CLAMP_ROWS ? c->block - begin : CLAMP_ROWS;
-    c->searcher->vectors->clamp01(rows * d, model->entities + (c->first + begin) * d,
-                                  c->searcher->entities + begin * d);
-}
 
 /* Offers the block's entities to one query. */
 static void pick(void *context, size_t q, unsigned worker)
 {
     (void)worker;
     const scan *c = context;
-    wfre_search_query *query = &c->queries[q];
+    wfre_list without = c->queries[q].without;
     uint32_t row = c->embedding->begin[q], branches = c->embedding->begin[q + 1] - row;
     const float *distances = c->searcher->distances + row * c->block;
     for (size_t k = 0; k < c->block; k++) {
-        wfre_hit hit = {c->first + (wfre_entity)k, distances[k]};
-        if (c->next[q] < query->without.count && query->without.ids[c->next[q]] == hit.entity) {
+        wfre_hit hit = {(wfre_entity)(c->first + k), distances[k]};
+        if (c->next[q] < without.count && without.ids[c->next[q]] == hit.entity) {
             c->next[q]++;
             continue;
         }
         for (uint32_t b = 1; b < branches; b++)
-            if (distances[b * c->block + k] < hit.distance)
-                hit.distance = distances[b * c->block + k];
-        offer(query, hit);
+            hit.distance = nearer_of(hit.distance, distances[b * c->block + k]);
+        wfre_nearest_offer(&c->nearest[q], hit);
     }
 }
 
@@ -151,9 +162,8 @@ static wfre_status scan_block(scan *c, size_t count, wfre_error *error)
     size_t d = s->model->settings.dim;
     wfre_store *store = NULL;
     wfre_status status;
-    wfre_pool_run(s->pool, (c->block + CLAMP_ROWS - 1) / CLAMP_ROWS, clamp_rows, c);
-    TRY(wfre_store_create(s->score, s->pool, s->entities, WFRE_FLOAT32, d, c->block, &store,
-                          error));
+    TRY(gather((gathering){.searcher = s, .first = c->first, .count = c->block}, error));
+    TRY(wfre_store_create(s->score, s->pool, s->rows, WFRE_FLOAT32, d, c->block, &store, error));
     wfre_rank_job job = {
         .queries = {c->embedding->rows, d},
         .query_count = c->embedding->row_count,
@@ -167,28 +177,240 @@ cleanup:
     return status;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------
- */
-
 wfre_status wfre_search_all(wfre_searcher *searcher, const wfre_embedding *embedding,
                             wfre_search_query *queries, size_t count, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     size_t entities = searcher->model->entity_count;
-    size_t *next = wfre_alloc_zero(count, sizeof *next);
-    if (!next || !wfre_reserve((void **)&searcher->distances, &searcher->distance_capacity,
-                               embedding->row_count, BLOCK * sizeof(float)))
+    scan c = {.searcher = searcher, .embedding = embedding, .queries = queries};
+    c.next = wfre_alloc_zero(count, sizeof *c.next);
+    c.nearest = wfre_alloc(count, sizeof *c.nearest);
+    if (!c.next || !c.nearest ||
+        !reserve(&searcher->distances, &searcher->distance_capacity, embedding->row_count, BLOCK))
         TRY(wfre_fail_memory(error, "searching"));
     for (size_t q = 0; q < count; q++)
-        queries[q].hit_count = 0;
-    for (size_t first = 0; first < entities; first += BLOCK) {
-        size_t block = entities - first < BLOCK ? entities - first : BLOCK;
-        scan c = {searcher, embedding, queries, next, (wfre_entity)first, block};
+        c.nearest[q] = (wfre_nearest){.hits = queries[q].hits, .top = queries[q].top};
+    for (c.first = 0; c.first < entities; c.first += BLOCK) {
+        c.block = entities - c.first < BLOCK ? entities - c.first : BLOCK;
         TRY(scan_block(&c, count, error));
     }
-    for (size_t q = 0; q < count; q++)
-        settle(&queries[q]);
+    for (size_t q = 0; q < count; q++) {
+        wfre_nearest_settle(&c.nearest[q]);
+        queries[q].hit_count = c.nearest[q].count;
+        queries[q].scored = entities;
+    }
 cleanup:
-    wfre_free(next);
+    wfre_free(c.next);
+    wfre_free(c.nearest);
+    return status;
+}
+
+/* ---- quick search -------------------------------------------------------------------------------
+ */
+
+/* One query on its way. Candidates are the entities with the best estimates, in their order. */
+typedef struct quest {
+    wfre_nearest candidates;
+    size_t capacity;
+    size_t scored;      /* of the candidates so far */
+    size_t goal;        /* to be scored by the end of this round */
+    size_t first_pair;  /* in this round */
+    double sum, square; /* of the errors of their estimates */
+    wfre_nearest nearest;
+} quest;
+
+/* Some queries of an embedding, searched together. */
+typedef struct chase {
+    wfre_searcher *searcher;
+    const float *rows;     /* of their branches */
+    const uint32_t *begin; /* of each query's; counts from begin[0] */
+    wfre_search_query *queries;
+    quest *quests;
+    size_t count;
+} chase;
+
+static size_t first_row(const chase *c, size_t q)
+{
+    return c->begin[q] - c->begin[0];
+}
+
+/* Takes the best candidates by estimate, as many as there is room for. */
+static void choose_candidates(const chase *c, size_t q)
+{
+    const wfre_searcher *s = c->searcher;
+    quest *own = &c->quests[q];
+    wfre_list without = c->queries[q].without;
+    size_t entities = s->model->entity_count, next = 0, branches = c->begin[q + 1] - c->begin[q];
+    const float *estimates = s->estimates + first_row(c, q) * entities;
+    own->candidates.count = 0;
+    for (size_t e = 0; e < entities; e++) {
+        wfre_hit hit = {(wfre_entity)e, estimates[e]};
+        for (size_t b = 1; b < branches; b++)
+            hit.distance = nearer_of(hit.distance, estimates[b * entities + e]);
+        if (next < without.count && without.ids[next] == e)
+            next++;
+        else
+            wfre_nearest_offer(&own->candidates, hit);
+    }
+    wfre_nearest_settle(&own->candidates);
+}
+
+static void choose_first(void *context, size_t q, unsigned worker)
+{
+    (void)worker;
+    choose_candidates(context, q);
+}
+
+/* Notes the distances of a round, and says whether the next candidate may still be among the
+ * nearest: if so, it sets a new goal. */
+static bool learn(const chase *c, size_t q, const float *distances)
+{
+    quest *own = &c->quests[q];
+    size_t branches = c->begin[q + 1] - c->begin[q];
+    for (size_t i = own->scored; i < own->goal; i++, distances += branches) {
+        wfre_hit hit = {own->candidates.hits[i].entity, distances[0]};
+        for (size_t b = 1; b < branches; b++)
+            hit.distance = nearer_of(hit.distance, distances[b]);
+        double error = (double)hit.distance - (double)own->candidates.hits[i].distance;
+        own->sum += error;
+        own->square += error * error;
+        wfre_nearest_offer(&own->nearest, hit);
+    }
+    own->scored = own->goal;
+    if (own->nearest.top == 0 ||
+        own->scored == c->searcher->model->entity_count - c->queries[q].without.count)
+        return false;
+    if (own->scored < own->candidates.count && own->nearest.count == own->nearest.top) {
+        double count = (double)own->scored, mean = own->sum / count;
+        double deviation = sqrt(fmax(own->square / count - mean * mean, 0));
+        double next = (double)own->candidates.hits[own->scored].distance;
+        if (next + mean - DEVIATIONS * deviation > (double)own->nearest.hits[0].distance)
+            return false;
+    }
+    own->goal = own->scored + own->scored / 2;
+    return true;
+}
+
+/* Makes room for more candidates than are known, if the goal needs them. */
+static wfre_status widen(const chase *c, size_t q, wfre_error *error)
+{
+    quest *own = &c->quests[q];
+    size_t all = c->searcher->model->entity_count - c->queries[q].without.count;
+    if (own->goal < own->candidates.count || own->candidates.count == all)
+        goto enough;
+    size_t wanted = 4 * own->goal < all ? 4 * own->goal : all;
+    if (!wfre_reserve((void **)&own->candidates.hits, &own->capacity, wanted,
+                      sizeof *own->candidates.hits))
+        return wfre_fail_memory(error, "searching");
+    own->candidates.top = wanted;
+    choose_candidates(c, q);
+enough:
+    if (own->goal > own->candidates.count)
+        own->goal = own->candidates.count;
+    return WFRE_OK;
+}
+
+/* Scores the pairs of candidates `scored` to `goal` of every query with all its branches. */
+static wfre_status score_round(const chase *c, wfre_error *error)
+{
+    wfre_searcher *s = c->searcher;
+    wfre_status status = WFRE_OK;
+    size_t d = s->model->settings.dim, pairs = 0, entities = 0;
+    for (size_t q = 0; q < c->count; q++) {
+        size_t more = c->quests[q].goal - c->quests[q].scored;
+        c->quests[q].first_pair = pairs;
+        pairs += more * (c->begin[q + 1] - c->begin[q]);
+        entities += more;
+    }
+    if (!wfre_reserve((void **)&s->indexes, &s->index_capacity, 2 * pairs + entities,
+                      sizeof *s->indexes) ||
+        !reserve(&s->distances, &s->distance_capacity, pairs, 1))
+        TRY(wfre_fail_memory(error, "searching"));
+    uint32_t *left = s->indexes, *right = left + pairs, *chosen = right + pairs;
+    size_t pair = 0, row = 0;
+    for (size_t q = 0; q < c->count; q++)
+        for (size_t i = c->quests[q].scored; i < c->quests[q].goal; i++, row++) {
+            chosen[row] = c->quests[q].candidates.hits[i].entity;
+            for (size_t r = first_row(c, q); r < first_row(c, q + 1); r++) {
+                left[pair] = (uint32_t)row;
+                right[pair++] = (uint32_t)r;
+            }
+        }
+    TRY(gather((gathering){.searcher = s, .entities = chosen, .count = entities}, error));
+    wfre_pairs job = {{s->rows, d}, {c->rows, d}, left, right, pairs};
+    TRY(wfre_score_pairs(s->score, s->pool, &job, s->distances, NULL, error));
+cleanup:
+    return status;
+}
+
+static wfre_status start(chase *c, wfre_error *error)
+{
+    for (size_t q = 0; q < c->count; q++) {
+        quest *own = &c->quests[q];
+        const wfre_search_query *query = &c->queries[q];
+        size_t all = c->searcher->model->entity_count - query->without.count;
+        own->nearest = (wfre_nearest){.hits = query->hits, .top = query->top};
+        own->goal = 2 * query->top > FIRST_ROUND ? 2 * query->top : FIRST_ROUND;
+        own->goal = own->goal < all ? own->goal : all;
+        own->candidates.top = 8 * own->goal < all ? 8 * own->goal : all;
+        if (!wfre_reserve((void **)&own->candidates.hits, &own->capacity, own->candidates.top,
+                          sizeof *own->candidates.hits))
+            return wfre_fail_memory(error, "searching");
+    }
+    wfre_pool_run(c->searcher->pool, c->count, choose_first, c);
+    return WFRE_OK;
+}
+
+/* Searches for queries whose estimates fit into memory together. */
+static wfre_status search_part(chase *c, wfre_error *error)
+{
+    wfre_searcher *s = c->searcher;
+    wfre_status status = WFRE_OK;
+    size_t rows = first_row(c, c->count);
+    if (!reserve(&s->estimates, &s->estimate_capacity, rows, s->model->entity_count))
+        TRY(wfre_fail_memory(error, "searching"));
+    TRY(wfre_sketch_estimate(s->sketch, c->rows, rows, s->estimates, error));
+    TRY(start(c, error));
+    for (bool unsure = true; unsure;) {
+        TRY(score_round(c, error));
+        unsure = false;
+        for (size_t q = 0; q < c->count; q++) {
+            quest *own = &c->quests[q];
+            if (own->goal == own->scored || !learn(c, q, s->distances + own->first_pair))
+                continue;
+            TRY(widen(c, q, error));
+            unsure = true;
+        }
+    }
+    for (size_t q = 0; q < c->count; q++) {
+        wfre_nearest_settle(&c->quests[q].nearest);
+        c->queries[q].hit_count = c->quests[q].nearest.count;
+        c->queries[q].scored = c->quests[q].scored;
+    }
+cleanup:
+    return status;
+}
+
+wfre_status wfre_search_quick(wfre_searcher *searcher, const wfre_embedding *embedding,
+                              wfre_search_query *queries, size_t count, wfre_error *error)
+{
+    if (!searcher->sketch)
+        return wfre_search_all(searcher, embedding, queries, count, error);
+    wfre_status status = WFRE_OK;
+    size_t most = TABLE_LIMIT / searcher->model->entity_count + 1;
+    quest *quests = wfre_alloc_zero(count, sizeof *quests);
+    if (!quests)
+        TRY(wfre_fail_memory(error, "searching"));
+    for (size_t first = 0; first < count; first += most) {
+        size_t part = count - first < most ? count - first : most;
+        const uint32_t *begin = embedding->begin + first;
+        const float *rows = embedding->rows + begin[0] * searcher->model->settings.dim;
+        chase c = {searcher, rows, begin, queries + first, quests + first, part};
+        TRY(search_part(&c, error));
+    }
+cleanup:
+    for (size_t q = 0; quests && q < count; q++)
+        wfre_free(quests[q].candidates.hits);
+    wfre_free(quests);
     return status;
 }

@@ -2,11 +2,15 @@
  *
  * A query is one or more histograms (the branches of a union); its distance to an entity is the
  * smallest over them. Entities are ordered by distance, those of equal distance by id, so that a
- * result is the same however it was found. */
+ * result is the same however it was found.
+ *
+ * Quick search estimates all distances by a sketch, then scores the best candidates exactly, more
+ * and more of them, until it is most unlikely that another one belongs to the nearest: the next
+ * candidate's estimate, corrected by as much as the estimates were seen to err, is farther than all
+ * that is wanted. */
 #ifndef WFRE_SRC_MODEL_SEARCH_H
 #define WFRE_SRC_MODEL_SEARCH_H
 
-#include "base/error.h"
 #include "model/embed.h"
 
 typedef struct wfre_hit {
@@ -20,6 +24,7 @@ typedef struct wfre_search_query {
     size_t top;        /* how many are wanted */
     wfre_hit *hits;    /* room for `top` */
     size_t hit_count;  /* out: `top`, or all that are left */
+    size_t scored;     /* out: entities scored exactly */
 } wfre_search_query;
 
 typedef struct wfre_searcher wfre_searcher;
@@ -29,10 +34,19 @@ WFRE_NODISCARD wfre_status wfre_searcher_create(const wfre_model *model, wfre_po
                                                 wfre_searcher **searcher, wfre_error *error);
 void wfre_searcher_free(wfre_searcher *searcher);
 
-/* Finds by scoring every entity; queries[q] belongs to query q of the embedding. The bits depend
- * neither on the threads nor on what other queries there are. */
+/* Makes the sketch, unless it is there already or would not pay: then quick search is exhaustive.
+ * Uses the embedder for examples of queries. */
+WFRE_NODISCARD wfre_status wfre_searcher_prepare(wfre_searcher *searcher, wfre_embedder *embedder,
+                                                 wfre_error *error);
+
+/* Both find the nearest to each query; queries[q] belongs to query q of the embedding.
+ * Exhaustively, the bits depend neither on the threads nor on what other queries there are. */
 WFRE_NODISCARD wfre_status wfre_search_all(wfre_searcher *searcher, const wfre_embedding *embedding,
                                            wfre_search_query *queries, size_t count,
                                            wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_search_quick(wfre_searcher *searcher,
+                                             const wfre_embedding *embedding,
+                                             wfre_search_query *queries, size_t count,
+                                             wfre_error *error);
 
 #endif

@@ -64,20 +64,30 @@ static wfre_status reserve(wfre_weights *weights, const wfre_weights_job *job, w
     if (used > weights->capacity) {
         wfre_free(weights->built);
         wfre_free(weights->built_bias);
-        wfre_free(weights->gradient);
-        wfre_free(weights->gradient_bias);
         bool build = !free_matrices(job);
         weights->built = wfre_alloc_tensor(build ? used * d * d : 1, sizeof(float));
         weights->built_bias = wfre_alloc_tensor(build ? used * d : 1, sizeof(float));
-        weights->gradient = wfre_alloc_tensor(used * d * d, sizeof(float));
-        weights->gradient_bias = wfre_alloc_tensor(used * d, sizeof(float));
-        bool all =
-            weights->built && weights->built_bias && weights->gradient && weights->gradient_bias;
-        weights->capacity = all ? used : 0;
+        weights->capacity = weights->built && weights->built_bias ? used : 0;
     }
     weights->slices = masked(job) ? d : 1;
     size_t mixing = free_matrices(job) ? 0 : weights->slices * used * job->model->settings.bases;
     if (weights->capacity < used || !make_room(&weights->mixing, &weights->mixing_capacity, mixing))
+        return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
+    return WFRE_OK;
+}
+
+wfre_status wfre_weights_make_gradients(wfre_weights *weights, const wfre_weights_job *job,
+                                        wfre_error *error)
+{
+    size_t d = job->model->settings.dim, used = job->program->relation_count;
+    if (used <= weights->gradient_capacity)
+        return WFRE_OK;
+    wfre_free(weights->gradient);
+    wfre_free(weights->gradient_bias);
+    weights->gradient = wfre_alloc_tensor(used * d * d, sizeof(float));
+    weights->gradient_bias = wfre_alloc_tensor(used * d, sizeof(float));
+    weights->gradient_capacity = weights->gradient && weights->gradient_bias ? used : 0;
+    if (weights->gradient_capacity < used)
         return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
     return WFRE_OK;
 }

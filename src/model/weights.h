@@ -13,7 +13,8 @@ typedef struct wfre_weights {
     float *mixing;        /* [slices, U, K]: coefficients, masked when a basis is dropped out */
     float *partial;       /* [slices, U, K] scratch of the way back */
     size_t slices;        /* 1, or d when outputs are masked one by one */
-    size_t capacity;      /* relations there is room for */
+    size_t capacity;      /* relations there is room for, and room for gradients of */
+    size_t gradient_capacity;
     size_t mixing_capacity;
     size_t partial_capacity;
 } wfre_weights;
@@ -31,6 +32,10 @@ typedef struct wfre_weights_job {
 /* Makes W_r and b_r of every relation of the program. */
 WFRE_NODISCARD wfre_status wfre_weights_build(wfre_weights *weights, const wfre_weights_job *job,
                                               wfre_error *error);
+/* Room for the gradients of all W_r and b_r of the program; their contents are undefined. */
+WFRE_NODISCARD wfre_status wfre_weights_make_gradients(wfre_weights *weights,
+                                                       const wfre_weights_job *job,
+                                                       wfre_error *error);
 /* From the gradients of all W_r and b_r to those of coefficients, bases and biases in `out`. */
 WFRE_NODISCARD wfre_status wfre_weights_backward(wfre_weights *weights, const wfre_weights_job *job,
                                                  wfre_layer *out, wfre_error *error);

@@ -47,11 +47,11 @@ static void write_queries(wfre_predictor *predictor)
     wfre_hit hits[TOP];
     for (wfre_entity e = 0; e < ENTITIES; e++) {
         wfre_predict_query q = question(&arena, 0, e, hits);
-        assert_ok(wfre_predict(predictor, &q, 1, error));
+        assert_ok(wfre_predict(predictor, &q, 1, true, error));
         fprintf(file, "1p\t(p,#0,(e,#%u))\t\t%u\n", e, e % 2 ? hits[0].entity : another(hits));
         q = question(&arena, 2, e, hits);
         q.tree = wfre_node_project(&arena, 1, q.tree);
-        assert_ok(wfre_predict(predictor, &q, 1, error));
+        assert_ok(wfre_predict(predictor, &q, 1, true, error));
         fprintf(file, "2p\t(p,#1,(p,#2,(e,#%u)))\t\t%u\n", e, hits[0].entity);
     }
     wfre_arena_free(&arena);
@@ -102,7 +102,7 @@ static double mean_probability(const wfre_model *m, const char *shape, size_t in
         wfre_predict_query q = question(&arena, strcmp(shape, "2p") == 0 ? 2 : 0, e, hits);
         if (strcmp(shape, "2p") == 0)
             q.tree = wfre_node_project(&arena, 1, q.tree);
-        assert_ok(wfre_predict(predictor, &q, 1, error));
+        assert_ok(wfre_predict(predictor, &q, 1, true, error));
         wfre_calibration_view view = wfre_calibration_look(m, shape, hits, q.hit_count, 0);
         double last = 1;
         for (size_t i = 0; i < TOP; i++) {

@@ -416,6 +416,11 @@ static void check_bf16(const kernel_set *set)
             assert_true(halves[i] == want[i]);
             assert_true(isnan(x[i]) ? isnan(y[i]) : fabsf(x[i] - y[i]) <= fabsf(x[i]) / 256);
         }
+        fill_random(l, n, -1.0f, 1.0f, x);
+        t->to_bf16(n, x, halves);
+        double dot = (double)t->dot_bf16(n, halves, x);
+        double exact = (double)wfre_vector_reference.dot_bf16(n, halves, x);
+        assert_true(fabs(dot - exact) <= 1e-7 * (double)n);
     }
 }
 
