@@ -26,4 +26,7 @@ void ask_print(const ask_session *session, const ask_result *result);
 /* One JSON object on one line. */
 void ask_print_json(const ask_session *session, const ask_result *result);
 
+/* Answers every question that standard input has, at a prompt if it is a terminal. */
+int ask_questions(const ask_session *session, int (*answer)(const ask_session *, const char *));
+
 #endif

@@ -78,8 +78,6 @@ static int run(const cli_call *call)
     ask_session session = {0};
     wfre_pool *pool = NULL;
     wfre_error error;
-    if (!question)
-        return cli_usage(call, "the question is missing");
     if (!model && cli_argument(call, 2))
         return cli_usage(call, "%s: the name of a model ends with .safetensors", path);
     int code = read_options(call, model, &session);
@@ -90,7 +88,10 @@ static int run(const cli_call *call)
     wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)
         status = open_model(&session, model ? path : NULL, pool, &error);
-    code = status == WFRE_OK ? answer(&session, question) : cli_fail(&error);
+    if (status != WFRE_OK)
+        code = cli_fail(&error);
+    else
+        code = question ? answer(&session, question) : ask_questions(&session, answer);
     wfre_asker_free(session.asker);
     wfre_model_free(session.model);
     wfre_pool_free(pool);
@@ -120,12 +121,14 @@ static const cli_option OPTIONS[] = {
 
 const cli_command command_ask = {
     .name = "ask",
-    .arguments = "G.kg [M.safetensors] 'QUERY'",
+    .arguments = "G.kg [M.safetensors] ['QUERY']",
     .summary = "answer a question: what the graph proves, then what a model predicts",
     .details =
         "A QUERY may be written as logic, as an operator tree or as BetaE tuples. Any first-order\n"
         "formula is answered exactly, cyclic ones too; a model predicts answers to those that are\n"
-        "operator trees. An answer that the graph proves is never listed as predicted.\n"
+        "operator trees. An answer that the graph proves is never listed as predicted. Without a\n"
+        "QUERY, questions come from standard input, one a line; a terminal gets a prompt with\n"
+        "history and completion of names.\n"
         "\n"
         "With a model each line has the rank among the answers of its kind, the kind, the "
         "probability\n"

@@ -114,6 +114,11 @@ static void on_interrupt(int signal_number)
     interrupt_seen = 1;
 }
 
+void cli_clear_interrupt(void)
+{
+    interrupt_seen = 0;
+}
+
 static bool interrupted(void *context)
 {
     (void)context;

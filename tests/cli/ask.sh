@@ -15,7 +15,9 @@ ask '?x : lives(?x, Olso)'
 ask '(p,(e))'
 ask '?x : parent(?x' 
 show wfre ask missing.kg '?x : parent(Ann, ?x)'
-show wfre ask g.kg
+# Questions from standard input: blank lines and comments are skipped, one mistake does not end it.
+printf '# who\n?x : parent(Ann, ?x)\n\n?x : nobody(?x, Ann)\n(p,parent,(e,Dan))\n' >questions
+ask <questions
 # Labels and descriptions; what needs a model.
 printf 'Nolan\tdirected\tTenet\n' >g.tsv
 printf 'Tenet\tTenet (2020)\tA secret agent manipulates the flow of time in order to prevent the third world war.\n' >labels.tsv

@@ -1,0 +1,158 @@
+/* Questions from standard input: at a terminal a prompt with history, line editing and completion
+ * of names, elsewhere one question a line. */
+#include <editline/readline.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+
+static const char BREAKS[] = " \t(),&|!:?.\"'"; /* what ends a name that is not quoted */
+
+/* ---- completion: the library calls back without a context, so that it lies here -----------------
+ */
+
+static const wfre_graph *names_of;
+static bool complete_entities; /* else relations */
+
+static wfre_name name_at(uint32_t index)
+{
+    return complete_entities ? wfre_graph_entity_name(names_of, index)
+                             : wfre_graph_relation_name(names_of, 2 * index);
+}
+
+/* A name as it stands in a question: in quotes if it needs them. The caller of readline frees it.
+ */
+static char *as_written(wfre_name name)
+{
+    char *text = malloc(name.length + 3);
+    size_t used = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < name.length; i++) {
+        if (name.bytes[i] == '"' || name.bytes[i] == '\\') {
+            free(text); /* would need escapes; left to be typed */
+            return NULL;
+        }
+        quoted |= strchr(BREAKS, name.bytes[i]) != NULL;
+    }
+    if (!text)
+        return NULL;
+    if (quoted)
+        text[used++] = '"';
+    memcpy(text + used, name.bytes, name.length);
+    used += name.length;
+    if (quoted)
+        text[used++] = '"';
+    text[used] = '\0';
+    return text;
+}
+
+/* The next name that begins with the text; NULL beyond the last. */
+static char *next_name(const char *text, int again)
+{
+    static uint32_t next;
+    size_t length = strlen(text);
+    uint32_t count =
+        complete_entities ? wfre_graph_entities(names_of) : wfre_graph_relations(names_of) / 2;
+    for (next = again ? next : 0; next < count;) {
+        wfre_name name = name_at(next++);
+        char *written = NULL;
+        if (name.length >= length && memcmp(name.bytes, text, length) == 0)
+            written = as_written(name);
+        if (written)
+            return written;
+    }
+    return NULL;
+}
+
+/* Behind an opening bracket or a comma stands an entity, elsewhere a relation. */
+static char **complete(const char *text, int start, int end)
+{
+    (void)end;
+    while (start > 0 && strchr(" \t\"'", rl_line_buffer[start - 1]))
+        start--;
+    complete_entities = start > 0 && strchr("(,", rl_line_buffer[start - 1]) != NULL;
+    rl_attempted_completion_over = 1; /* no names of files */
+    return rl_completion_matches(text, next_name);
+}
+
+/* ---- lines --------------------------------------------------------------------------------------
+ */
+
+static bool is_question(const char *line)
+{
+    line += strspn(line, " \t");
+    return *line && *line != '#';
+}
+
+/* The history's file, or NULL if there is no home to keep it in. */
+static char *history_path(void)
+{
+    static const char NAME[] = "/.wfre_history";
+    const char *home = getenv("HOME");
+    char *path = home ? malloc(strlen(home) + sizeof NAME) : NULL;
+    if (path) {
+        strcpy(path, home);
+        strcat(path, NAME);
+    }
+    return path;
+}
+
+static int ask_terminal(const ask_session *session,
+                        int (*answer)(const ask_session *, const char *))
+{
+    enum { REMEMBERED = 1000 };
+    char *path = history_path(), *line;
+    names_of = session->graph;
+    rl_readline_name = "wfre";
+    rl_completer_word_break_characters = (char *)(uintptr_t)BREAKS;
+    rl_completion_append_character = '\0';
+    rl_attempted_completion_function = complete;
+    using_history();
+    stifle_history(REMEMBERED);
+    if (path)
+        (void)read_history(path); /* there may be none yet */
+    cli_note("A question a line, such as  ?x : relation(entity, ?x).  Tab completes names, Ctrl-D "
+             "ends.");
+    while ((line = readline("wfre> "))) {
+        cli_clear_interrupt();
+        if (is_question(line)) {
+            add_history(line);
+            (void)answer(session, line);
+        }
+        free(line);
+    }
+    if (path)
+        (void)write_history(path);
+    free(path);
+    printf("\n");
+    return EXIT_DONE;
+}
+
+/* The exit code is that of the first question that failed. */
+static int ask_lines(const ask_session *session, int (*answer)(const ask_session *, const char *))
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    int code = EXIT_DONE;
+    while (code != EXIT_INTERRUPTED && getline(&line, &capacity, stdin) > 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        if (!is_question(line))
+            continue;
+        int own = answer(session, line);
+        code = code == EXIT_DONE || own == EXIT_INTERRUPTED ? own : code;
+        fflush(stdout);
+    }
+    if (ferror(stdin)) {
+        cli_note("wfre: standard input: %s", strerror(errno));
+        code = EXIT_FAILED;
+    }
+    free(line);
+    return code;
+}
+
+int ask_questions(const ask_session *session, int (*answer)(const ask_session *, const char *))
+{
+    return cli_is_terminal(stdin) && cli_is_terminal(stdout) ? ask_terminal(session, answer)
+                                                             : ask_lines(session, answer);
+}
