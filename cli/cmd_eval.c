@@ -40,7 +40,9 @@ static wfre_status evaluate_model(job *j, const wfre_model *model, const char *p
     wfre_model_settings settings = *wfre_model_get_settings(model);
     char label[256], partial[4096];
     make_label(path, unions, label, sizeof label);
-    (void)snprintf(partial, sizeof partial, "%s.%s.partial", path, unions ? unions : "eval");
+    const char *slash = strrchr(j->queries, '/');
+    (void)snprintf(partial, sizeof partial, "%s.%s.%s.partial", path,
+                   slash ? slash + 1 : j->queries, unions ? unions : "eval");
     if (unions)
         status = wfre_model_set(&settings, "union", unions, error);
     if (status != WFRE_OK)
