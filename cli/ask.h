@@ -12,6 +12,8 @@ typedef struct ask_session {
     wfre_ask_options options;
     size_t top; /* known answers to print, and predicted ones to ask for */
     bool json;
+    bool explain;
+    wfre_explain_format format; /* of explanations */
 } ask_session;
 
 /* What came of one question. */
@@ -19,6 +21,7 @@ typedef struct ask_result {
     const char *question;
     wfre_answers answers;
     double seconds;
+    char *explanation; /* or NULL */
 } ask_result;
 
 /* The answers as a table on standard output, a summary on standard error. */

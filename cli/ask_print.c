@@ -51,6 +51,10 @@ void ask_print_json(const ask_session *session, const ask_result *result)
         printf(",\"unpredicted\":");
         cli_print_json(stdout, answers->unpredicted, strlen(answers->unpredicted));
     }
+    if (result->explanation) {
+        printf(",\"explanation\":");
+        cli_print_json(stdout, result->explanation, strlen(result->explanation));
+    }
     printf(",\"answers\":[");
     const char *comma = "";
     for (size_t i = 0; i < answers->known.count && i < session->top; i++, comma = ",") {
@@ -133,6 +137,10 @@ void ask_print(const ask_session *session, const ask_result *result)
     const wfre_answers *answers = &result->answers;
     bool both = session->model && session->options.predicted;
     const char *split = SPLIT_NAMES[session->options.split];
+    if (result->explanation && session->format == WFRE_EXPLAIN_SVG) {
+        printf("%s", result->explanation); /* nothing but the drawing */
+        return;
+    }
     for (size_t i = 0; i < answers->known.count && i < session->top; i++) {
         if (both)
             print_standing(i + 1, &KNOWN, 1);
@@ -142,6 +150,8 @@ void ask_print(const ask_session *session, const ask_result *result)
         print_standing(i + 1, &PREDICTED, answers->predicted[i].probability);
         print_entity(session->graph, answers->predicted[i].entity);
     }
+    if (result->explanation)
+        printf("\n%s", result->explanation);
     fflush(stdout);
     const char *known = cli_thousands(answers->known.count);
     if (!session->options.known)

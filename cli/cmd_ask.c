@@ -19,6 +19,9 @@ static int answer(const ask_session *session, const char *question)
     wfre_status status =
         wfre_ask(session->asker, query, &session->options, cli_monitor(), &result.answers, &error);
     result.seconds = cli_clock() - start;
+    if (status == WFRE_OK && session->explain && !result.answers.unpredicted)
+        status = wfre_explain(session->asker, query, &session->options, &result.answers,
+                              session->format, &result.explanation, &error);
     int code = EXIT_DONE;
     if (status != WFRE_OK)
         code = cli_fail(&error);
@@ -26,6 +29,7 @@ static int answer(const ask_session *session, const char *question)
         ask_print_json(session, &result);
     else
         ask_print(session, &result);
+    wfre_string_free(result.explanation);
     wfre_query_free(query);
     return code;
 }
@@ -54,6 +58,13 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
         return cli_usage(call, "--only is known or predicted, not %s", only);
     if (!model && only && strcmp(only, "predicted") == 0)
         return cli_usage(call, "--only predicted needs a model");
+    const char *explain = cli_text(call, "explain", "text");
+    session->explain = cli_has(call, "explain");
+    session->format = strcmp(explain, "svg") == 0 ? WFRE_EXPLAIN_SVG : WFRE_EXPLAIN_TEXT;
+    if (session->format == WFRE_EXPLAIN_TEXT && strcmp(explain, "text") != 0)
+        return cli_usage(call, "--explain is text or svg, not %s", explain);
+    if (session->explain && (!model || (only && strcmp(only, "known") == 0)))
+        return cli_usage(call, "--explain is about predicted answers, which need a model");
     options->known = !only || strcmp(only, "known") == 0;
     options->predicted = !only || strcmp(only, "predicted") == 0;
     return cli_split(call, WFRE_TEST, &options->split);
@@ -112,6 +123,8 @@ static const cli_option OPTIONS[] = {
      "what is known: train, with valid too, or with all of test "
      "(default test)",
      0, 0},
+    {"explain", 0, CLI_OPTIONAL_TEXT, "FORMAT",
+     "say why answers are predicted; svg draws the question instead", 0, 0},
     {"exhaustive", 0, CLI_FLAG, NULL, "score every entity instead of searching", 0, 0},
     {"timeout", 0, CLI_DURATION, "T", "give up after this long, such as 10s (default: never)", 0,
      0},
@@ -137,6 +150,7 @@ const cli_command command_ask = {
         "Examples:\n"
         "  wfre ask g.kg '?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA)'\n"
         "  wfre ask g.kg m.safetensors '?f : directed(Nolan, ?f)' --only predicted --top 20\n"
+        "  wfre ask g.kg m.safetensors '?f : directed(?d, ?f) & won(?d, Oscar)' --explain\n"
         "  wfre ask g.kg '?x : knows(?x, ?y) & knows(?y, ?z) & knows(?z, ?x)' --timeout 10s\n"
         "  wfre ask g.kg '(p,directed,(p,award^-1,(e,Oscar)))' --split train --json\n",
     CLI_OPTIONS(OPTIONS),

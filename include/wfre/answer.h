@@ -73,6 +73,24 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_ask_many(wfre_asker *asker,
  * million entities. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_asker_prepare(wfre_asker *asker, wfre_error *error);
 
+/* ---- explanations -------------------------------------------------------------------------------
+ */
+
+typedef enum wfre_explain_format {
+    WFRE_EXPLAIN_TEXT, /* the sets at each operator; for each predicted answer the likeliest
+                          entities for the variables, and which edges are known or predicted */
+    WFRE_EXPLAIN_SVG   /* the operator tree with the sets, as a drawing */
+} wfre_explain_format;
+
+/* Explains predicted answers, at most 16 of them: `answers` are those of the asker's last question,
+ * asked with these options. Release the text with wfre_string_free. Fails with WFRE_ERR_UNSUPPORTED
+ * if nothing could be predicted. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_explain(wfre_asker *asker, const wfre_query *query,
+                                                 const wfre_ask_options *options,
+                                                 const wfre_answers *answers,
+                                                 wfre_explain_format format, char **text,
+                                                 wfre_error *error);
+
 #ifdef __cplusplus
 }
 #endif

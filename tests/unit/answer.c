@@ -118,6 +118,71 @@ static void wrong_input_is_refused(void **state)
     wfre_asker_free(asker);
 }
 
+static char *explain(const char *question, wfre_explain_format format)
+{
+    wfre_asker *asker = create(model);
+    wfre_query *query = parse(question);
+    wfre_ask_options options;
+    wfre_answers answers;
+    char *text;
+    wfre_ask_options_default(&options);
+    options.top = 2;
+    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
+    assert_ok(wfre_explain(asker, query, &options, &answers, format, &text, error));
+    wfre_query_free(query);
+    wfre_asker_free(asker);
+    return text;
+}
+
+static size_t occurrences(const char *text, const char *what)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, what)); text++)
+        count++;
+    return count;
+}
+
+/* Every operator has its set under the names of the question, and every edge its status. */
+static void explanations(void **state)
+{
+    (void)state;
+    static const char QUESTION[] = "?who : r0(?mid, ?who) & r1(?mid, e4) & !r2(?who, e5)";
+    char *text = explain(QUESTION, WFRE_EXPLAIN_TEXT);
+    assert_non_null(strstr(text, "r0(?mid, ?who): "));
+    assert_non_null(strstr(text, "r1(?mid, e4): "));
+    assert_non_null(strstr(text, "r2(?who, e5): "));
+    assert_int_equal(occurrences(text, "        ?mid = e"), 2);
+    assert_int_equal(occurrences(text, "known      ") + occurrences(text, "predicted  "), 6);
+    assert_int_equal(occurrences(text, "not r2("), 2);
+    wfre_string_free(text);
+    text = explain(QUESTION, WFRE_EXPLAIN_SVG);
+    assert_int_equal(occurrences(text, "<rect"), 7);
+    assert_int_equal(occurrences(text, "<path"), 6);
+    assert_non_null(strstr(text, "</svg>"));
+    wfre_string_free(text);
+    text = explain("?x : r0(e1, ?x) | r1(e2, ?x)", WFRE_EXPLAIN_TEXT);
+    assert_int_equal(occurrences(text, "known      ") + occurrences(text, "predicted  "), 2);
+    wfre_string_free(text);
+}
+
+static wfre_status explain_once(void *context)
+{
+    wfre_asker *asker = NULL;
+    wfre_ask_options options;
+    wfre_answers answers;
+    char *text = NULL;
+    wfre_ask_options_default(&options);
+    options.top = 1;
+    wfre_status status = wfre_asker_create(graph, model, NULL, &asker, NULL);
+    if (status == WFRE_OK)
+        status = wfre_ask(asker, context, &options, NULL, &answers, NULL);
+    if (status == WFRE_OK)
+        status = wfre_explain(asker, context, &options, &answers, WFRE_EXPLAIN_SVG, &text, NULL);
+    wfre_string_free(text);
+    wfre_asker_free(asker);
+    return status;
+}
+
 static wfre_status ask_once(void *context)
 {
     wfre_asker *asker = NULL;
@@ -137,15 +202,15 @@ static void memory_may_run_out(void **state)
     (void)state;
     wfre_query *query = parse("?x : r0(e1, ?x) | r1(?x, ?y) & r2(?y, e2)");
     sweep_allocations(ask_once, query);
+    sweep_allocations(explain_once, query);
     wfre_query_free(query);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_of_answers),
-        cmocka_unit_test(only_trees_are_predicted),
-        cmocka_unit_test(wrong_input_is_refused),
+        cmocka_unit_test(kinds_of_answers),       cmocka_unit_test(only_trees_are_predicted),
+        cmocka_unit_test(wrong_input_is_refused), cmocka_unit_test(explanations),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, build, clear);
