@@ -16,6 +16,7 @@ extern const bench bench_ask;
 extern const bench bench_gemm;
 extern const bench bench_import;
 extern const bench bench_sample;
+extern const bench bench_score;
 extern const bench bench_train;
 
 /* Seconds of one run of the work: the median, the fastest and the slowest. */

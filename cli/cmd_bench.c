@@ -8,7 +8,7 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
-    &bench_ask, &bench_gemm, &bench_import, &bench_sample, &bench_train,
+    &bench_ask, &bench_gemm, &bench_import, &bench_sample, &bench_score, &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
@@ -215,8 +215,11 @@ static const cli_option OPTIONS[] = {
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
     {"precision", 0, CLI_TEXT, "P", "of matrix products: fp32 (default) or bf16", 0, 0},
     {"preset", 0, CLI_TEXT, "NAME", "train: recipe (default paper-fb15k-237)", 0, 0},
-    {"dim", 0, CLI_INTEGER, "N", "dimensions (default 400)", 1, 65536},
+    {"dim", 0, CLI_INTEGER, "N", "dimensions (default 400; score: 1600)", 1, 65536},
     {"bases", 0, CLI_INTEGER, "N", "train: bases (default 32)", 0, 65536},
+    {"block", 0, CLI_INTEGER, "N", "score: bins a block (default 5)", 1, WFRE_BLOCK_LIMIT},
+    {"iterations", 0, CLI_INTEGER, "N", "score: iterations (default 10)", 1, WFRE_ITERATION_LIMIT},
+    {"isa", 0, CLI_TEXT, "NAME", "score: instruction set (default: the best, or WFRE_ISA)", 0, 0},
     {"batch", 0, CLI_INTEGER, "N", "train: queries a batch (default 512)", 1, 1 << 20},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,

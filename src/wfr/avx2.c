@@ -1,6 +1,4 @@
 /* AVX2 kernels. */
-#include <math.h>
-
 #include "wfr/vec8.h"
 
 #include "wfr/float_kernels.h"

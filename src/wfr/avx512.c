@@ -1,6 +1,4 @@
 /* AVX-512 kernels. */
-#include <math.h>
-
 #include "wfr/vec16.h"
 
 #include "wfr/float_kernels.h"

@@ -3,6 +3,8 @@
 #ifndef WFRE_SRC_WFR_VECTOR_SLOTS_H
 #define WFRE_SRC_WFR_VECTOR_SLOTS_H
 
+#include <math.h>
+
 typedef struct kernel_set {
     /* Gradients may be NULL, both or none. */
     double (*solve)(const wfre_score *score, const float *left, const float *right,

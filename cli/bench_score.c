@@ -1,0 +1,228 @@
+/* wfre bench score: one query against many histograms, beside the same loop in plain scalar C. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { STORED = 128, SCALAR_PAIRS = 4 };
+
+typedef struct score_work {
+    wfre_score *score;
+    wfre_score *reference;
+    wfre_store *store;
+    wfre_pool *pool;
+    wfre_ranking ranking;
+    const wfre_score_settings *settings;
+    float *rows;      /* STORED rows, then the query */
+    float *logs;      /* log2 of their masses */
+    float *distances; /* STORED */
+    float h[WFRE_BLOCK_LIMIT], k[WFRE_BLOCK_LIMIT];
+} score_work;
+
+/* ---- the loop in plain C -------------------------------------------------------------------- */
+
+static float banded(const float *kernel, const float *from, uint32_t i, uint32_t bins)
+{
+    float sum = 0;
+    for (uint32_t j = 0; j < bins; j++)
+        sum += kernel[i > j ? i - j : j - i] * from[j];
+    return sum;
+}
+
+/* One block: masses x and y, their logarithms u and v. */
+static float scalar_block(const score_work *w, const float *x, const float *y, const float *u,
+                          const float *v)
+{
+    float phi[WFRE_BLOCK_LIMIT], psi[WFRE_BLOCK_LIMIT], value = 0;
+    uint32_t bins = w->settings->block;
+    float eps = (float)w->settings->epsilon, p = 1 / (1 + eps), tau = (float)w->settings->floor;
+    for (uint32_t i = 0; i < bins; i++)
+        psi[i] = 1 / (float)bins;
+    for (uint32_t l = 0; l < w->settings->iterations; l++) {
+        for (uint32_t i = 0; i < bins; i++)
+            phi[i] = exp2f(p * (u[i] - log2f(banded(w->h, psi, i, bins))));
+        for (uint32_t i = 0; i < bins; i++)
+            psi[i] = exp2f(p * (v[i] - log2f(banded(w->h, phi, i, bins))));
+    }
+    for (uint32_t i = 0; i < bins; i++) {
+        value += (x[i] + tau) * (1 - powf(phi[i], -eps));
+        value += (y[i] + tau) * (1 - powf(psi[i], -eps));
+        for (uint32_t j = 0; j < bins; j++)
+            value += eps * w->k[i > j ? i - j : j - i] * (1 - phi[i] * psi[j]);
+    }
+    return value;
+}
+
+static float scalar_pair(const score_work *w, size_t stored)
+{
+    size_t d = w->settings->dimension, bins = w->settings->block;
+    const float *x = w->rows + stored * d, *y = w->rows + STORED * d;
+    const float *u = w->logs + stored * d, *v = w->logs + STORED * d;
+    double sum = 0;
+    for (size_t first = 0; first < d; first += bins)
+        sum += (double)scalar_block(w, x + first, y + first, u + first, v + first);
+    return (float)(sum / (double)(d / bins));
+}
+
+static bool run_scalar(void *context)
+{
+    score_work *w = context;
+    for (size_t k = 0; k < SCALAR_PAIRS; k++)
+        w->distances[k] = scalar_pair(w, k);
+    return true;
+}
+
+/* ---- the kernels ---------------------------------------------------------------------------- */
+
+static bool run_kernel(void *context)
+{
+    score_work *w = context;
+    size_t d = w->settings->dimension;
+    wfre_rank_job job = {{w->rows + STORED * d, d}, 1, NULL, 0, w->ranking, STORED};
+    return wfre_score_rank(w->score, w->pool, w->store, &job, w->distances, NULL) == WFRE_OK;
+}
+
+/* The largest relative difference to the reference among the first pairs; -1 when out of memory. */
+static double error_of(const score_work *w)
+{
+    size_t d = w->settings->dimension;
+    double worst = 0, expected = 0;
+    double *rows = malloc(2 * d * sizeof *rows);
+    for (size_t k = 0; rows && k < SCALAR_PAIRS; k++) {
+        for (size_t i = 0; i < d; i++) {
+            rows[i] = (double)w->rows[k * d + i];
+            rows[d + i] = (double)w->rows[STORED * d + i];
+        }
+        if (wfre_score_pair(w->reference, rows, rows + d, &expected, NULL, NULL, NULL) != WFRE_OK)
+            worst = INFINITY;
+        double difference = fabs((double)w->distances[k] - expected);
+        worst = fmax(worst, difference / fmax(fabs(expected), 0.01));
+    }
+    free(rows);
+    return rows ? worst : -1;
+}
+
+static void fill_rows(score_work *w)
+{
+    const wfre_score_settings *s = w->settings;
+    uint64_t state = 1;
+    for (size_t i = 0; i < (STORED + 1) * s->dimension; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        w->rows[i] = (float)(state >> 40) * 0x1p-24F;
+        w->logs[i] = log2f(w->rows[i] + (float)s->floor);
+    }
+    for (uint32_t k = 0; k < s->block && k < s->radius; k++) {
+        double c = cos(3.14159265358979323846 * k / (2 * s->radius));
+        w->h[k] = (float)pow(c, s->power);
+        w->k[k] = (float)pow(c, 2 / s->epsilon);
+    }
+}
+
+static wfre_status prepare(score_work *w, const wfre_score_settings *settings, wfre_isa isa,
+                           unsigned threads, wfre_error *error)
+{
+    size_t count = (STORED + 1) * settings->dimension;
+    wfre_status status = wfre_score_create_for(settings, isa, &w->score, error);
+    if (status != WFRE_OK)
+        return status;
+    w->settings = wfre_score_get_settings(w->score);
+    w->rows = malloc(count * sizeof *w->rows);
+    w->logs = malloc(count * sizeof *w->logs);
+    w->distances = malloc(STORED * sizeof *w->distances);
+    if (!w->rows || !w->logs || !w->distances) {
+        (void)snprintf(error->message, sizeof error->message, "out of memory");
+        return error->code = WFRE_ERR_MEMORY;
+    }
+    fill_rows(w);
+    status = wfre_score_create_for(settings, WFRE_ISA_REFERENCE, &w->reference, error);
+    if (status == WFRE_OK)
+        status = wfre_pool_create(threads, &w->pool, error);
+    if (status == WFRE_OK)
+        status = wfre_store_create(w->score, w->pool, w->rows, WFRE_FLOAT32, settings->dimension,
+                                   STORED, &w->store, error);
+    return status;
+}
+
+/* ---- report --------------------------------------------------------------------------------- */
+
+static int measure(const cli_call *call, score_work *w)
+{
+    double seconds = bench_seconds(call) / 3, errors[3];
+    bench_timing timing[3];
+    bool (*const works[3])(void *) = {run_kernel, run_kernel, run_scalar};
+    for (int i = 0; i < 3; i++) {
+        w->ranking = i == 1 ? WFRE_RANK_EXTRAPOLATED : WFRE_RANK_TRUE;
+        if (!works[i](w))
+            return EXIT_FAILED;
+        errors[i] = error_of(w);
+        if (!(errors[i] >= 0 && errors[i] < (i == 0 ? 1e-5 : 1e-2))) {
+            cli_note("wfre: the score kernels are wrong by %g", errors[i]);
+            return EXIT_FAILED;
+        }
+        timing[i] = bench_measure_for(seconds, works[i], w);
+    }
+    double kernel = timing[0].median / STORED * 1e9, ranking = timing[1].median / STORED * 1e9;
+    double scalar = timing[2].median / SCALAR_PAIRS * 1e9;
+    bench_number(call, "dim", (double)w->settings->dimension, "elements a row");
+    bench_number(call, "block", w->settings->block, "bins a block");
+    bench_number(call, "iterations", w->settings->iterations, "iterations");
+    bench_number(call, "threads", wfre_pool_threads(w->pool), "threads");
+    bench_number(call, "ns_per_pair", kernel, "ns a pair, all iterations");
+    bench_number(call, "ns_per_pair_scalar", scalar, "ns a pair, plain scalar C on one thread");
+    bench_number(call, "speedup", scalar / kernel, "times faster");
+    bench_number(call, "error", errors[0], "largest relative error");
+    bench_number(call, "ns_per_pair_ranking", ranking, "ns a pair, extrapolated");
+    bench_number(call, "ranking_speedup", kernel / ranking, "times faster than all iterations");
+    bench_number(call, "ranking_error", errors[1], "largest relative error, extrapolated");
+    return EXIT_DONE;
+}
+
+static wfre_status choose_isa(const cli_call *call, wfre_isa *isa, wfre_error *error)
+{
+    const char *name = cli_text(call, "isa", NULL);
+    if (!name)
+        return wfre_isa_select(isa, error);
+    for (int i = WFRE_ISA_REFERENCE; i <= WFRE_ISA_AMX; i++) {
+        if (strcmp(wfre_isa_name((wfre_isa)i), name) == 0) {
+            *isa = (wfre_isa)i;
+            return WFRE_OK;
+        }
+    }
+    (void)snprintf(error->message, sizeof error->message,
+                   "--isa %.40s: unknown; use reference, avx2, avx512 or amx", name);
+    return error->code = WFRE_ERR_ARGUMENT;
+}
+
+static int run(const cli_call *call)
+{
+    wfre_score_settings settings;
+    wfre_isa isa;
+    wfre_error error;
+    score_work work = {0};
+    wfre_score_defaults((size_t)cli_integer(call, "dim", 1600), &settings);
+    settings.block = (uint32_t)cli_integer(call, "block", settings.block);
+    settings.iterations = (uint32_t)cli_integer(call, "iterations", settings.iterations);
+    int code = EXIT_FAILED;
+    if (choose_isa(call, &isa, &error) != WFRE_OK ||
+        prepare(&work, &settings, isa, (unsigned)cli_integer(call, "threads", 1), &error) !=
+            WFRE_OK) {
+        cli_fail(&error);
+    } else {
+        bench_begin(call, "score");
+        bench_text(call, "isa", wfre_isa_name(isa));
+        bench_text(call, "kernel", wfre_score_kernel(work.score));
+        code = measure(call, &work);
+        bench_end(call);
+    }
+    wfre_store_free(work.store);
+    wfre_pool_free(work.pool);
+    wfre_score_free(work.score);
+    wfre_score_free(work.reference);
+    free(work.rows);
+    free(work.logs);
+    free(work.distances);
+    return code;
+}
+
+const bench bench_score = {"score", "WFR scores: kernels, ranking, and plain C", run};
