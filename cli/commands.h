@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+extern const cli_command command_add;
 extern const cli_command command_ask;
 extern const cli_command command_bench;
 extern const cli_command command_eval;

@@ -91,6 +91,24 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_explain(wfre_asker *asker, const wfre_q
                                                  wfre_explain_format format, char **text,
                                                  wfre_error *error);
 
+/* ---- entities added after training --------------------------------------------------------------
+ */
+
+typedef struct wfre_addition {
+    uint32_t entities; /* that are new */
+    uint64_t triples;
+} wfre_addition;
+
+/* Writes a graph with more triples and a model that knows their entities: a new one gets a
+ * histogram fitted to its triples with known entities, the rest of the model stays as it is.
+ * `triples` is anything that wfre_import reads; all of it counts as training data. Fails with
+ * WFRE_ERR_NOT_FOUND for a relation that the model has not learned. Old entities keep their ids. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
+                                             const char *triples, const char *graph_output,
+                                             const char *model_output, wfre_pool *pool,
+                                             const wfre_monitor *monitor, wfre_addition *report,
+                                             wfre_error *error);
+
 #ifdef __cplusplus
 }
 #endif

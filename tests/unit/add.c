@@ -1,0 +1,125 @@
+/* wfre_add: the larger graph and model belong together, what was there stays as it was, a new
+ * entity goes where its triples say, and nothing is written when something is wrong. */
+#include <math.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "check.h"
+#include "model/model.h"
+#include "toy.h"
+#include "wfre/answer.h"
+
+enum { ENTITIES = 40, RELATIONS = 2, TRIPLES = 200, DIM = 20 };
+
+static wfre_graph *graph;
+static wfre_model *model;
+static char folder[] = "/tmp/wfre-add-XXXXXX";
+static char *triples, *graph_path, *model_path;
+
+static int build(void **state)
+{
+    (void)state;
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = DIM;
+    settings.bases = 2;
+    graph = toy_random_graph(5, ENTITIES, RELATIONS, TRIPLES);
+    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    assert_non_null(mkdtemp(folder));
+    triples = wfre_path_join(folder, "new.tsv");
+    graph_path = wfre_path_join(folder, "g.kg");
+    model_path = wfre_path_join(folder, "m.safetensors");
+    return 0;
+}
+
+static int clear(void **state)
+{
+    (void)state;
+    unlink(triples);
+    unlink(graph_path);
+    unlink(model_path);
+    rmdir(folder);
+    wfre_free(triples);
+    wfre_free(graph_path);
+    wfre_free(model_path);
+    wfre_model_free(model);
+    wfre_graph_close(graph);
+    return 0;
+}
+
+static wfre_status add(const char *text, wfre_addition *report)
+{
+    assert_ok(wfre_write_file(triples, text, strlen(text), error));
+    return wfre_add(graph, model, triples, graph_path, model_path, NULL, NULL, report, NULL);
+}
+
+static void what_was_there_stays(void **state)
+{
+    (void)state;
+    wfre_addition report;
+    wfre_graph *larger;
+    wfre_model *fitted;
+    assert_int_equal(add("new\tr0\te1\nnew\tr0\te2\ne3\tr1\tnew\n", &report), WFRE_OK);
+    assert_int_equal(report.entities, 1);
+    assert_int_equal(report.triples, 3);
+    assert_ok(wfre_graph_open(graph_path, &larger, error));
+    assert_ok(wfre_model_open(model_path, &fitted, error));
+    assert_ok(wfre_model_check_graph(fitted, larger, error));
+    assert_int_equal(wfre_graph_entities(larger), ENTITIES + 1);
+    for (wfre_entity e = 0; e < ENTITIES; e++) {
+        wfre_name a = wfre_graph_entity_name(graph, e), b = wfre_graph_entity_name(larger, e);
+        assert_int_equal(a.length, b.length);
+        assert_memory_equal(a.bytes, b.bytes, a.length);
+    }
+    for (int split = 0; split < WFRE_SPLITS; split++)
+        assert_int_equal(wfre_graph_triples(larger, (wfre_split)split),
+                         wfre_graph_triples(graph, (wfre_split)split) + 3);
+    assert_true(wfre_graph_has(larger, WFRE_TRAIN, ENTITIES, 0, 2));
+    assert_memory_equal(fitted->entities, model->entities, ENTITIES * DIM * sizeof(float));
+    for (uint32_t t = 1; t < model->tensor_count; t++)
+        assert_memory_equal(fitted->tensors[t].data, model->tensors[t].data,
+                            model->tensors[t].count * sizeof(float));
+    for (size_t i = 0; i < DIM; i++) {
+        float x = fitted->entities[ENTITIES * DIM + i];
+        assert_true(x >= 0 && x <= 1);
+    }
+    wfre_model_free(fitted);
+    wfre_graph_close(larger);
+}
+
+static void wrong_input_writes_nothing(void **state)
+{
+    (void)state;
+    wfre_addition report;
+    unlink(graph_path);
+    unlink(model_path);
+    assert_int_equal(add("new\tunheard\te1\n", &report), WFRE_ERR_NOT_FOUND);
+    assert_int_equal(add("new\tr0\n", &report), WFRE_ERR_FORMAT);
+    assert_false(wfre_file_exists(graph_path));
+    assert_false(wfre_file_exists(model_path));
+}
+
+static wfre_status attempt(void *context)
+{
+    (void)context;
+    wfre_addition report;
+    return wfre_add(graph, model, triples, graph_path, model_path, NULL, NULL, &report, NULL);
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    static const char ONE[] = "new\tr0\te1\n";
+    assert_ok(wfre_write_file(triples, ONE, sizeof ONE - 1, error));
+    sweep_allocations(attempt, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_there_stays),
+        cmocka_unit_test(wrong_input_writes_nothing),
+        cmocka_unit_test(memory_may_run_out),
+    };
+    return cmocka_run_group_tests(tests, build, clear);
+}
