@@ -5,35 +5,40 @@
 
 static int run(const cli_call *call)
 {
-    const char *output = cli_text(call, "out", NULL), *model_output = cli_argument(call, 3);
+    wfre_add_options options;
+    wfre_add_options_default(&options);
+    options.triples = cli_argument(call, 2);
+    options.graph = cli_text(call, "out", NULL);
+    options.model = cli_argument(call, 3);
     wfre_graph *graph = NULL;
     wfre_model *model = NULL;
     wfre_pool *pool = NULL;
     wfre_addition report;
     wfre_error error;
-    if (!output)
-        return cli_usage(call, "-o G2.kg is missing");
-    if (strcmp(model_output, cli_argument(call, 1)) == 0)
-        return cli_usage(call, "%s: the model that is read cannot be replaced", model_output);
+    if (!options.graph)
+        return cli_usage(call, "say which files to write: -o G2.kg M2.safetensors");
+    /* Graph and model belong together, but only one file can be replaced at a time. */
+    if (strcmp(options.graph, cli_argument(call, 0)) == 0)
+        return cli_usage(call, "%s is the graph to read; write to another name", options.graph);
+    if (strcmp(options.model, cli_argument(call, 1)) == 0)
+        return cli_usage(call, "%s is the model to read; write to another name", options.model);
     int code = cli_open_graph(cli_argument(call, 0), &graph);
     if (code != EXIT_DONE)
         return code;
-    double start = cli_clock();
     wfre_status status = wfre_model_open(cli_argument(call, 1), &model, &error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)
-        status = wfre_add(graph, model, cli_argument(call, 2), output, model_output, pool,
-                          cli_monitor(), &report, &error);
+        status = wfre_add(graph, model, &options, pool, cli_monitor(), &report, &error);
     cli_progress_end();
     if (status != WFRE_OK)
         code = cli_fail(&error);
     else if (cli_has(call, "json"))
         printf("{\"entities\":%u,\"triples\":%llu,\"seconds\":%.3f}\n", report.entities,
-               (unsigned long long)report.triples, cli_clock() - start);
+               (unsigned long long)report.triples, report.seconds);
     else
-        printf("%s new entities, %s new triples\n", cli_thousands(report.entities),
-               cli_thousands(report.triples));
+        printf("%s new entities, %s new triples; entities fitted in %.2f s\n",
+               cli_thousands(report.entities), cli_thousands(report.triples), report.seconds);
     wfre_pool_free(pool);
     wfre_model_free(model);
     wfre_graph_close(graph);

@@ -94,18 +94,28 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_explain(wfre_asker *asker, const wfre_q
 /* ---- entities added after training --------------------------------------------------------------
  */
 
+typedef struct wfre_add_options {
+    const char *triples; /* anything that wfre_import reads; all of it counts as training data */
+    const char *graph;   /* the files to write */
+    const char *model;
+    uint32_t steps; /* of fitting an entity; 0: it becomes a copy of the one most like it */
+} wfre_add_options;
+
+/* 40 steps. The files are the caller's to fill in. */
+WFRE_API void wfre_add_options_default(wfre_add_options *options);
+
 typedef struct wfre_addition {
     uint32_t entities; /* that are new */
     uint64_t triples;
+    double seconds; /* for fitting the entities */
 } wfre_addition;
 
 /* Writes a graph with more triples and a model that knows their entities: a new one gets a
- * histogram fitted to its triples with known entities, the rest of the model stays as it is.
- * `triples` is anything that wfre_import reads; all of it counts as training data. Fails with
- * WFRE_ERR_NOT_FOUND for a relation that the model has not learned. Old entities keep their ids. */
+ * histogram fitted to its triples with known entities, the rest of the model stays as it is. Fails
+ * with WFRE_ERR_NOT_FOUND for a relation that the model has not learned. Old entities keep their
+ * ids. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
-                                             const char *triples, const char *graph_output,
-                                             const char *model_output, wfre_pool *pool,
+                                             const wfre_add_options *options, wfre_pool *pool,
                                              const wfre_monitor *monitor, wfre_addition *report,
                                              wfre_error *error);
 

@@ -5,22 +5,23 @@
  * everything: instead it is to stand as near to q as an entity a that is known to answer it, and
  * farther than a from questions that it does not answer:
  *
- *   mean over its questions  softplus(D(e, q) - D(a, q)) + PUSH * mean over others  softplus(D(a,
- * q) - D(e, q))
+ *          mean over its questions     softplus(rho (D(e, q) - D(a, q)))
+ *   + PUSH mean over other questions   softplus(rho (D(a, q) - D(e, q)))
  *
- * (distances times rho), by descent on e with everything else left as it is. Neighbours that are
- * new themselves have no histogram and are left out; an entity with no other neighbours gets the
- * mean of all entities. */
+ * by descent on e with everything else left as it is, from the old entity that answers most of the
+ * same questions. Neighbours that are new themselves have no histogram and are left out; an entity
+ * with no other neighbours gets the mean of all entities. */
 #include <math.h>
 #include <string.h>
 
 #include "answer/answer.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "graph/graph.h"
 #include "model/calibration.h"
 #include "model/embed.h"
 
-enum { STEPS = 40, OWN = 64, OTHERS = 256, BATCH = OWN + OTHERS };
+enum { OWN = 64, OTHERS = 256, BATCH = OWN + OTHERS };
 static const double PUSH = 8; /* weight of the questions that it does not answer */
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 
@@ -64,6 +65,26 @@ cleanup:
     return status;
 }
 
+/* The id of an entity of the new triples, with its label and description if it is new. */
+static wfre_status add_entity(wfre_graph_builder *builder, const wfre_graph *graph,
+                              const wfre_graph *extra, wfre_entity entity, wfre_entity *id,
+                              wfre_error *error)
+{
+    wfre_status status;
+    wfre_name name = wfre_graph_entity_name(extra, entity);
+    wfre_name label = wfre_graph_entity_label(extra, entity);
+    wfre_name about = wfre_graph_entity_description(extra, entity);
+    TRY(wfre_graph_builder_entity(builder, name.bytes, name.length, id, error));
+    if (*id < wfre_graph_entities(graph))
+        goto cleanup;
+    if (label.bytes != name.bytes)
+        TRY(wfre_graph_builder_label(builder, *id, label.bytes, label.length, error));
+    if (about.length > 0)
+        TRY(wfre_graph_builder_describe(builder, *id, about.bytes, about.length, error));
+cleanup:
+    return status;
+}
+
 /* The new triples, all known from now on. Relations must be those the model has learned. */
 static wfre_status add_triples(wfre_graph_builder *builder, const wfre_graph *graph,
                                const wfre_graph *extra, wfre_error *error)
@@ -80,12 +101,10 @@ static wfre_status add_triples(wfre_graph_builder *builder, const wfre_graph *gr
         wfre_list heads = wfre_graph_sources(extra, WFRE_TEST, r);
         for (size_t h = 0; h < heads.count; h++) {
             wfre_list tails = wfre_graph_targets(extra, WFRE_TEST, r, heads.ids[h]);
-            wfre_name head = wfre_graph_entity_name(extra, heads.ids[h]);
             wfre_entity from, to;
-            TRY(wfre_graph_builder_entity(builder, head.bytes, head.length, &from, error));
+            TRY(add_entity(builder, graph, extra, heads.ids[h], &from, error));
             for (size_t t = 0; t < tails.count; t++) {
-                wfre_name tail = wfre_graph_entity_name(extra, tails.ids[t]);
-                TRY(wfre_graph_builder_entity(builder, tail.bytes, tail.length, &to, error));
+                TRY(add_entity(builder, graph, extra, tails.ids[t], &to, error));
                 TRY(wfre_graph_builder_triple(builder, WFRE_TRAIN, from, known, to, error));
             }
         }
@@ -167,7 +186,9 @@ typedef struct question {
 typedef struct fitting {
     wfre_model *model;
     const wfre_graph *graph;
-    uint32_t old; /* entities before */
+    uint32_t old;   /* entities before */
+    uint32_t steps; /* of descent */
+    wfre_pool *pool;
     const wfre_score *score;
     const wfre_vector_table *vectors;
     wfre_embedder *embedder;
@@ -287,7 +308,7 @@ static wfre_status find_references(fitting *f, const wfre_embedding *embedding, 
         f->vectors->clamp01(d, f->model->entities + (size_t)answer * d, f->rows + k * d);
     }
     wfre_pairs pairs = {{f->rows, d}, {embedding->rows, d}, NULL, NULL, f->count};
-    return wfre_score_pairs(f->score, NULL, &pairs, f->references, NULL, error);
+    return wfre_score_pairs(f->score, f->pool, &pairs, f->references, NULL, error);
 }
 
 /* The derivative of the loss with respect to the distance from question k. */
@@ -303,14 +324,15 @@ static double weight(const fitting *f, size_t k)
 }
 
 /* One step of Adam. */
-static wfre_status descend(fitting *f, const wfre_embedding *embedding, float *row, int step,
+static wfre_status descend(fitting *f, const wfre_embedding *embedding, float *row, uint32_t step,
                            wfre_error *error)
 {
     size_t d = f->model->settings.dim;
     double *slope = f->moments, *mean = slope + d, *square = mean + d;
     wfre_pairs pairs = {{row, d}, {embedding->rows, d}, f->same, NULL, f->count};
     wfre_gradients gradients = {f->rows, NULL, d};
-    wfre_status status = wfre_score_pairs(f->score, NULL, &pairs, f->distances, &gradients, error);
+    wfre_status status =
+        wfre_score_pairs(f->score, f->pool, &pairs, f->distances, &gradients, error);
     if (status != WFRE_OK)
         return status;
     memset(slope, 0, d * sizeof *slope);
@@ -319,7 +341,7 @@ static wfre_status descend(fitting *f, const wfre_embedding *embedding, float *r
         for (size_t i = 0; i < d; i++)
             slope[i] += factor * (double)f->rows[k * d + i];
     }
-    double rate = RATE * (1 - (step - 1) / (double)STEPS);
+    double rate = RATE * (1 - (step - 1) / (double)f->steps);
     double first = 1 / (1 - pow(BETA1, step)), second = 1 / (1 - pow(BETA2, step));
     for (size_t i = 0; i < d; i++) {
         mean[i] = BETA1 * mean[i] + (1 - BETA1) * slope[i];
@@ -349,14 +371,14 @@ static wfre_status fit_entity(fitting *f, wfre_entity entity, wfre_error *error)
     TRY(most_alike(f, &alike, error));
     f->vectors->clamp01(d, f->model->entities + (size_t)alike * d, row);
     memset(f->moments, 0, 3 * d * sizeof *f->moments);
-    for (int step = 1; step <= STEPS; step++)
+    for (uint32_t step = 1; step <= f->steps; step++)
         TRY(descend(f, &embedding, row, step, error));
 cleanup:
     wfre_arena_free(&arena);
     return status;
 }
 
-static wfre_status fit_all(wfre_model *model, uint32_t old, const wfre_graph *graph,
+static wfre_status fit_all(wfre_model *model, uint32_t old, const wfre_graph *graph, uint32_t steps,
                            wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
 {
     wfre_status status;
@@ -365,7 +387,7 @@ static wfre_status fit_all(wfre_model *model, uint32_t old, const wfre_graph *gr
     wfre_score *score = NULL;
     wfre_isa isa;
     size_t d = model->settings.dim;
-    fitting f = {.model = model, .graph = graph, .old = old};
+    fitting f = {.model = model, .graph = graph, .old = old, .steps = steps, .pool = pool};
     f.trees = wfre_arena_alloc(&arena, BATCH, sizeof *f.trees);
     f.distances = wfre_arena_alloc(&arena, BATCH, sizeof *f.distances);
     f.questions = wfre_arena_alloc(&arena, BATCH, sizeof *f.questions);
@@ -401,32 +423,40 @@ cleanup:
 /* ---- the whole ----------------------------------------------------------------------------------
  */
 
-wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model, const char *triples,
-                     const char *graph_output, const char *model_output, wfre_pool *pool,
-                     const wfre_monitor *monitor, wfre_addition *report, wfre_error *error)
+void wfre_add_options_default(wfre_add_options *options)
 {
-    wfre_import_options options = {0};
+    *options = (wfre_add_options){.steps = 40};
+}
+
+wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
+                     const wfre_add_options *options, wfre_pool *pool, const wfre_monitor *monitor,
+                     wfre_addition *report, wfre_error *error)
+{
+    wfre_import_options format = {0};
     wfre_graph *extra = NULL, *larger_graph = NULL;
     wfre_graph_builder *builder = NULL;
     wfre_model *larger = NULL;
     wfre_status status;
     TRY(wfre_model_check_graph(model, graph, error));
-    TRY(wfre_import_graph(&triples, 1, &options, &extra, monitor, error));
+    TRY(wfre_import_graph(&options->triples, 1, &format, &extra, monitor, error));
     TRY(build(graph, extra, &builder, error));
     TRY(wfre_graph_builder_finish(builder, &larger_graph, error));
     wfre_graph_builder_free(builder);
     builder = NULL;
     TRY(enlarge(model, larger_graph, &larger, error));
-    TRY(fit_all(larger, model->entity_count, larger_graph, pool, monitor, error));
+    double start = wfre_clock();
+    TRY(fit_all(larger, model->entity_count, larger_graph, options->steps, pool, monitor, error));
+    double seconds = wfre_clock() - start;
     /* Only now that all went well are files replaced; a finished builder has nothing left to write.
      */
     TRY(build(graph, extra, &builder, error));
-    TRY(wfre_graph_builder_write(builder, graph_output, monitor, error));
-    TRY(wfre_model_save(larger, model_output, false, error));
+    TRY(wfre_graph_builder_write(builder, options->graph, monitor, error));
+    TRY(wfre_model_save(larger, options->model, false, error));
     *report = (wfre_addition){
         .entities = larger->entity_count - model->entity_count,
         .triples =
             wfre_graph_triples(larger_graph, WFRE_TEST) - wfre_graph_triples(graph, WFRE_TEST),
+        .seconds = seconds,
     };
 cleanup:
     wfre_graph_builder_free(builder);

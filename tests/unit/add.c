@@ -47,10 +47,20 @@ static int clear(void **state)
     return 0;
 }
 
+static wfre_status attempt(void *context)
+{
+    wfre_add_options options;
+    wfre_add_options_default(&options);
+    options.triples = triples;
+    options.graph = graph_path;
+    options.model = model_path;
+    return wfre_add(graph, model, &options, NULL, NULL, context, NULL);
+}
+
 static wfre_status add(const char *text, wfre_addition *report)
 {
     assert_ok(wfre_write_file(triples, text, strlen(text), error));
-    return wfre_add(graph, model, triples, graph_path, model_path, NULL, NULL, report, NULL);
+    return attempt(report);
 }
 
 static void what_was_there_stays(void **state)
@@ -99,19 +109,13 @@ static void wrong_input_writes_nothing(void **state)
     assert_false(wfre_file_exists(model_path));
 }
 
-static wfre_status attempt(void *context)
-{
-    (void)context;
-    wfre_addition report;
-    return wfre_add(graph, model, triples, graph_path, model_path, NULL, NULL, &report, NULL);
-}
-
 static void memory_may_run_out(void **state)
 {
     (void)state;
     static const char ONE[] = "new\tr0\te1\n";
+    wfre_addition report;
     assert_ok(wfre_write_file(triples, ONE, sizeof ONE - 1, error));
-    sweep_allocations(attempt, NULL);
+    sweep_allocations(attempt, &report);
 }
 
 int main(void)
