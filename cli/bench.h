@@ -12,6 +12,7 @@ typedef struct bench {
     int (*run)(const cli_call *call);
 } bench;
 
+extern const bench bench_add;
 extern const bench bench_ask;
 extern const bench bench_gemm;
 extern const bench bench_import;

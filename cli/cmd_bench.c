@@ -8,7 +8,7 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
-    &bench_ask, &bench_gemm, &bench_import, &bench_sample, &bench_score, &bench_train,
+    &bench_add, &bench_ask, &bench_gemm, &bench_import, &bench_sample, &bench_score, &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
@@ -212,9 +212,14 @@ static const cli_option OPTIONS[] = {
      0},
     {"queries", 0, CLI_TEXT, "Q.tsv", "ask: what to ask (default: random questions)", 0, 0},
     {"count", 0, CLI_INTEGER, "N", "ask: questions (default 100)", 1, 1e6},
+    {"fold", 0, CLI_INTEGER, "N", "add: which tenth of the entities to add (default 1)", 1, 10},
+    {"share", 0, CLI_NUMBER, "P", "add: part of their triples to add them with (default 0.5)", 0.01,
+     0.99},
+    {"steps", 0, CLI_INTEGER, "N", "add: training steps (default 1000)", 1, 1e9},
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
     {"precision", 0, CLI_TEXT, "P", "of matrix products: fp32 (default) or bf16", 0, 0},
-    {"preset", 0, CLI_TEXT, "NAME", "train: recipe (default paper-fb15k-237)", 0, 0},
+    {"preset", 0, CLI_TEXT, "NAME", "train, add: recipe (default for train: paper-fb15k-237)", 0,
+     0},
     {"dim", 0, CLI_INTEGER, "N", "dimensions (default 400; score: 1600)", 1, 65536},
     {"bases", 0, CLI_INTEGER, "N", "train: bases (default 32)", 0, 65536},
     {"block", 0, CLI_INTEGER, "N", "score: bins a block (default 5)", 1, WFRE_BLOCK_LIMIT},

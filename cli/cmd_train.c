@@ -27,6 +27,8 @@ static const cli_option OPTIONS[] = {
      0, 0},
     {"validate", 0, CLI_INTEGER, "N", "validation queries of each type; 0: none (default 20)", 0,
      1e6},
+    {"calibrate", 0, CLI_INTEGER, "N",
+     "queries of each type to fit probabilities to; 0: none (default 60)", 0, 1e6},
     {"checkpoint", 0, CLI_DURATION, "TIME", "between checkpoints (default 60s)", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_THREADS,
@@ -67,6 +69,8 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
                summary->status.loss, summary->status.queries_per_second);
         if (summary->best_mrr >= 0)
             printf(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
+        if (summary->calibration_error >= 0)
+            printf(", \"calibration_error\": %.4f", summary->calibration_error);
         printf("}\n");
         return;
     }
@@ -74,7 +78,10 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
            summary->status.seconds, summary->status.loss);
     if (summary->best_mrr >= 0)
         printf(", validation MRR %.3f", summary->best_mrr);
+    if (summary->calibration_error >= 0)
+        printf(", calibration error %.3f", summary->calibration_error);
     printf("\n");
+    fflush(stdout);
 }
 
 static int run(const cli_call *call)
@@ -104,6 +111,7 @@ static int run(const cli_call *call)
         .checkpoint_seconds = cli_duration(call, "checkpoint", 60),
         .queries = cli_text(call, "queries", NULL),
         .validate = (uint32_t)cli_integer(call, "validate", 20),
+        .calibrate = (uint32_t)cli_integer(call, "calibrate", 60),
     };
     wfre_train_summary summary;
     if (wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error) != WFRE_OK ||
@@ -111,6 +119,9 @@ static int run(const cli_call *call)
         code = cli_fail(&error);
     else
         print_summary(call, &summary, out);
+    if (code == EXIT_DONE && options.calibrate > 0 && summary.calibration_error < 0)
+        cli_note("no probabilities: the graph has no valid split to fit them to; "
+                 "wfre import --holdout makes one");
 cleanup:
     wfre_pool_free(pool);
     wfre_graph_close(graph);

@@ -121,12 +121,14 @@ typedef struct wfre_train_run {
     double checkpoint_seconds; /* between checkpoints */
     const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */
     uint32_t validate;         /* validation queries of each type; 0: no validation */
+    uint32_t calibrate;        /* queries of each type that probabilities are fitted to; 0: none */
 } wfre_train_run;
 
 typedef struct wfre_train_summary {
     wfre_train_status status;
-    double mrr;      /* of the validation sample, at the end; -1 without validation */
-    double best_mrr; /* of the model that was kept */
+    double mrr;               /* of the validation sample, at the end; -1 without validation */
+    double best_mrr;          /* of the model that was kept */
+    double calibration_error; /* of its probabilities (wfre_reliability); -1 if it has none */
     bool resumed;
 } wfre_train_summary;
 

@@ -5,12 +5,14 @@
  * everything: instead it is to stand as near to q as an entity a that is known to answer it, and
  * farther than a from questions that it does not answer:
  *
- *          mean over its questions     softplus(rho (D(e, q) - D(a, q)))
- *   + PUSH mean over other questions   softplus(rho (D(a, q) - D(e, q)))
+ *            mean over its questions     softplus(rho (D(e, q) - D(a, q)))
+ *   + weight mean over other questions   softplus(rho (D(a, q) - D(e, q)))
  *
- * by descent on e with everything else left as it is, from the old entity that answers most of the
- * same questions. Neighbours that are new themselves have no histogram and are left out; an entity
- * with no other neighbours gets the mean of all entities. */
+ * by descent on e with everything else left as it is. It starts as the old entity that answers most
+ * of the same questions, and the weight rises and falls so that it intrudes on other questions as
+ * much as that one did: an entity with many triples needs a strong push, one with few would be
+ * driven off by it. Neighbours that are new themselves have no histogram and are left out; an
+ * entity with no other neighbours gets the mean of all entities. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +24,7 @@
 #include "model/embed.h"
 
 enum { OWN = 64, OTHERS = 256, BATCH = OWN + OTHERS };
-static const double PUSH = 8; /* weight of the questions that it does not answer */
+static const double FIRST_PUSH = 1, LEAST_PUSH = 0.1, MOST_PUSH = 32, PUSH_RATE = 0.5;
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 
 /* ---- the larger graph ---------------------------------------------------------------------------
@@ -200,6 +202,8 @@ typedef struct fitting {
     float *rows;             /* [BATCH, d]: answers, then gradients */
     uint32_t *same;          /* [BATCH] zeros: one left row for all pairs */
     double *moments;         /* [3, d]: the gradient, its mean and its mean square */
+    double push;             /* weight of the questions that it does not answer */
+    double level;            /* how much it may intrude on them */
 } fitting;
 
 /* Appends the question along `relation` from an entity. */
@@ -311,21 +315,51 @@ static wfre_status find_references(fitting *f, const wfre_embedding *embedding, 
     return wfre_score_pairs(f->score, f->pool, &pairs, f->references, NULL, error);
 }
 
-/* The derivative of the loss with respect to the distance from question k. */
+/* How much nearer than its known answer the entity is to question k, from 0 to 1. */
+static double nearness(const fitting *f, size_t k)
+{
+    double gap = (double)f->distances[k] - (double)f->references[k];
+    return 1 / (1 + exp(f->model->settings.rho * gap));
+}
+
+/* The derivative of the loss with respect to rho times the distance from question k. */
 static double weight(const fitting *f, size_t k)
 {
-    double rho = f->model->settings.rho;
-    double gap = rho * ((double)f->distances[k] - (double)f->references[k]);
-    if (k < f->own) {
-        double pull = f->questions[k].answer == WFRE_NONE ? 0.5 : 1 / (1 + exp(-gap));
-        return pull / (double)f->own;
+    if (k >= f->own)
+        return -f->push * nearness(f, k) / (double)(f->count - f->own);
+    return (f->questions[k].answer == WFRE_NONE ? 0.5 : 1 - nearness(f, k)) / (double)f->own;
+}
+
+/* How much the entity intrudes on questions that it does not answer, leaving out those that
+ * `answering` does. */
+static double intrusion(const fitting *f, wfre_entity answering)
+{
+    double sum = 0, count = 0;
+    for (size_t k = f->own; k < f->count; k++) {
+        const wfre_node *tree = f->questions[k].tree;
+        if (answering != WFRE_NONE &&
+            wfre_graph_has(f->graph, WFRE_TRAIN, tree->children[0]->id, tree->id, answering))
+            continue;
+        sum += nearness(f, k);
+        count++;
     }
-    return -PUSH / (1 + exp(gap)) / (double)(f->count - f->own);
+    return count > 0 ? sum / count : 0;
+}
+
+/* Corrects the weight of other questions; `alike` is where the entity started. */
+static void balance(fitting *f, wfre_entity alike, uint32_t step)
+{
+    if (step == 1) {
+        f->push = FIRST_PUSH;
+        f->level = fmax(intrusion(f, alike), 1e-3);
+    }
+    double excess = fmin(intrusion(f, WFRE_NONE) / f->level - 1, 2);
+    f->push = fmin(fmax(f->push * exp(PUSH_RATE * excess), LEAST_PUSH), MOST_PUSH);
 }
 
 /* One step of Adam. */
-static wfre_status descend(fitting *f, const wfre_embedding *embedding, float *row, uint32_t step,
-                           wfre_error *error)
+static wfre_status descend(fitting *f, const wfre_embedding *embedding, wfre_entity alike,
+                           float *row, uint32_t step, wfre_error *error)
 {
     size_t d = f->model->settings.dim;
     double *slope = f->moments, *mean = slope + d, *square = mean + d;
@@ -335,6 +369,7 @@ static wfre_status descend(fitting *f, const wfre_embedding *embedding, float *r
         wfre_score_pairs(f->score, f->pool, &pairs, f->distances, &gradients, error);
     if (status != WFRE_OK)
         return status;
+    balance(f, alike, step);
     memset(slope, 0, d * sizeof *slope);
     for (size_t k = 0; k < f->count; k++) {
         double factor = weight(f, k);
@@ -372,7 +407,7 @@ static wfre_status fit_entity(fitting *f, wfre_entity entity, wfre_error *error)
     f->vectors->clamp01(d, f->model->entities + (size_t)alike * d, row);
     memset(f->moments, 0, 3 * d * sizeof *f->moments);
     for (uint32_t step = 1; step <= f->steps; step++)
-        TRY(descend(f, &embedding, row, step, error));
+        TRY(descend(f, &embedding, alike, row, step, error));
 cleanup:
     wfre_arena_free(&arena);
     return status;

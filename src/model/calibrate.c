@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "model/calibration.h"
 #include "model/predict.h"
@@ -97,25 +98,29 @@ cleanup:
     return status;
 }
 
-/* Predicts every query of the set and keeps what its ranking shows. */
-static wfre_status collect(fitting *f, const wfre_queryset *set, wfre_predictor *predictor,
-                           const wfre_monitor *monitor, wfre_error *error)
+/* Predicts the queries, or as many as there is time for, and keeps what their rankings show. */
+static wfre_status collect(fitting *f, const wfre_rank_query *given, size_t all, double seconds,
+                           wfre_predictor *predictor, const wfre_monitor *monitor,
+                           wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    double end = wfre_clock() + seconds;
     wfre_hit hits[BATCH][DEPTH];
     wfre_predict_query queries[BATCH];
-    for (uint32_t first = 0; first < set->count; first += BATCH) {
-        uint32_t count = set->count - first < BATCH ? set->count - first : BATCH;
-        for (uint32_t q = 0; q < count; q++)
-            queries[q] = (wfre_predict_query){.tree = set->rows[first + q].tree,
-                                              .without = wfre_queryset_easy(set, first + q),
+    for (size_t first = 0; first < all; first += BATCH) {
+        size_t count = all - first < BATCH ? all - first : BATCH;
+        for (size_t q = 0; q < count; q++)
+            queries[q] = (wfre_predict_query){.tree = given[first + q].tree,
+                                              .without = given[first + q].easy,
                                               .top = DEPTH,
                                               .hits = hits[q]};
         TRY(wfre_predict(predictor, queries, count, false, error));
-        for (uint32_t q = 0; q < count; q++)
-            TRY(add_samples(f, &queries[q], wfre_queryset_hard(set, first + q), error));
+        for (size_t q = 0; q < count; q++)
+            TRY(add_samples(f, &queries[q], given[first + q].hard, error));
         TRY(wfre_check_interrupt(monitor, error));
-        wfre_report(monitor, "calibrating", first + count, set->count, NULL);
+        wfre_report(monitor, "calibrating", first + count, all, NULL);
+        if (seconds > 0 && wfre_clock() > end)
+            break;
     }
 cleanup:
     return status;
@@ -317,20 +322,18 @@ static void judge(const fitting *f, wfre_calibration *calibration)
         r->queries += f->queries[s] / 3;
 }
 
-wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const char *queries,
-                           wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+wfre_status wfre_calibrate_on(wfre_model *model, const wfre_rank_query *queries, size_t count,
+                              double seconds, wfre_pool *pool, const wfre_monitor *monitor,
+                              wfre_error *error)
 {
     wfre_status status;
-    wfre_queryset set = {0};
     wfre_predictor *predictor = NULL;
     wfre_calibration *calibration = NULL;
     fitting f = {.model = model};
     uint32_t all;
-    TRY(wfre_model_check_graph(model, graph, error));
-    TRY(wfre_queryset_read(queries, graph, &set, error));
     TRY(wfre_predictor_create(model, pool, &predictor, error));
     TRY(wfre_strings_intern(&f.names, "*", 1, &all, error));
-    TRY(collect(&f, &set, predictor, monitor, error));
+    TRY(collect(&f, queries, count, seconds, predictor, monitor, error));
     measure_terms(&f);
     calibration = wfre_alloc_zero(1, sizeof *calibration);
     if (!calibration)
@@ -343,10 +346,31 @@ wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const cha
 cleanup:
     wfre_calibration_free(calibration);
     wfre_predictor_free(predictor);
-    wfre_queryset_clear(&set);
     wfre_strings_free(&f.names);
     wfre_text_free(&f.name);
     wfre_free(f.queries);
     wfre_free(f.samples);
+    return status;
+}
+
+wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const char *queries,
+                           wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_status status;
+    wfre_queryset set = {0};
+    wfre_rank_query *list = NULL;
+    TRY(wfre_model_check_graph(model, graph, error));
+    TRY(wfre_queryset_read(queries, graph, &set, error));
+    list = wfre_alloc_zero(set.count, sizeof *list);
+    if (!list)
+        TRY(wfre_fail_memory(error, "calibrating"));
+    for (uint32_t q = 0; q < set.count; q++)
+        list[q] = (wfre_rank_query){.tree = set.rows[q].tree,
+                                    .easy = wfre_queryset_easy(&set, q),
+                                    .hard = wfre_queryset_hard(&set, q)};
+    TRY(wfre_calibrate_on(model, list, set.count, 0, pool, monitor, error));
+cleanup:
+    wfre_queryset_clear(&set);
+    wfre_free(list);
     return status;
 }

@@ -19,6 +19,8 @@ enum { LOG_POINTS = 200, VALIDATIONS = 10 };
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
+/* Calibration, behind the end of such a run, may take that share. */
+static const double CALIBRATION_SHARE = 0.03;
 
 typedef struct session {
     const wfre_graph *graph;
@@ -30,6 +32,7 @@ typedef struct session {
     char *checkpoint_path, *log_path, *curve_path;
     FILE *log;
     double best, last;  /* validation MRR, -1 for none yet */
+    double calibration; /* error of the probabilities, -1 without */
     uint64_t validated; /* the step of the last validation */
     double validation_seconds;
     double next_checkpoint;           /* on wfre_clock */
@@ -162,6 +165,17 @@ cleanup:
     return status;
 }
 
+/* Keeps the state of the run; returns that it was interrupted. */
+static wfre_status stop(session *s, wfre_error *error)
+{
+    wfre_status status = wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, error);
+    if (status != WFRE_OK)
+        return status;
+    return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                     "interrupted at step %" PRIu64 "; --resume goes on from %s", s->trainer->step,
+                     s->checkpoint_path);
+}
+
 /* What is due between two steps. */
 static wfre_status look_around(session *s, wfre_error *error)
 {
@@ -178,16 +192,39 @@ static wfre_status look_around(session *s, wfre_error *error)
         if (s->trainer->settings.steps || (progress > FIRST_PART && spent < VALIDATION_SHARE))
             TRY(validate(s, error));
     }
-    bool stop = wfre_interrupted(s->monitor);
-    if (stop || wfre_clock() >= s->next_checkpoint) {
+    if (wfre_interrupted(s->monitor))
+        return stop(s, error);
+    if (wfre_clock() >= s->next_checkpoint) {
         TRY(wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, error));
         s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
     }
-    if (stop)
-        status = wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
-                           "interrupted at step %" PRIu64 "; --resume goes on from %s",
-                           s->trainer->step, s->checkpoint_path);
 cleanup:
+    return status;
+}
+
+/* Gives the model that was kept its probabilities, if there are queries to learn them from. */
+static wfre_status calibrate(session *s, wfre_error *error)
+{
+    wfre_status status;
+    wfre_validation *queries = NULL;
+    wfre_model *model = NULL;
+    const wfre_train_settings *settings = &s->trainer->settings;
+    /* Other queries than those that chose the model, unless they come from a file. */
+    TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate, settings->seed + 1,
+                               s->pool, &queries, error));
+    if (!queries)
+        goto cleanup;
+    TRY(wfre_model_open(s->run->model, &model, error));
+    double limit = settings->steps ? 0 : CALIBRATION_SHARE * settings->seconds;
+    TRY(wfre_validation_calibrate(queries, model, limit, s->monitor, error));
+    TRY(wfre_model_save(model, s->run->model, false, error));
+    s->calibration = wfre_model_reliability(model)->error;
+    char line[64];
+    (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
+    TRY(write_log(s, line, error));
+cleanup:
+    wfre_model_free(model);
+    wfre_validation_free(queries);
     return status;
 }
 
@@ -202,6 +239,11 @@ static wfre_status finish(session *s, wfre_error *error)
         TRY(wfre_model_save(wfre_trainer_model(s->trainer), s->run->model, false, error));
         TRY(draw_curve(s, error));
     }
+    if (s->run->calibrate > 0)
+        status = calibrate(s, error);
+    if (status == WFRE_ERR_INTERRUPTED)
+        status = stop(s, error);
+    TRY(status);
     (void)unlink(s->checkpoint_path);
     report(s);
 cleanup:
@@ -265,8 +307,13 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                        const wfre_train_run *run, wfre_pool *pool, const wfre_monitor *monitor,
                        wfre_train_summary *summary, wfre_error *error)
 {
-    session s = {
-        .graph = graph, .run = run, .pool = pool, .monitor = monitor, .best = -1, .last = -1};
+    session s = {.graph = graph,
+                 .run = run,
+                 .pool = pool,
+                 .monitor = monitor,
+                 .best = -1,
+                 .last = -1,
+                 .calibration = -1};
     wfre_status status;
     bool resumed = false;
     TRY(begin(&s, settings, &resumed, error));
@@ -275,7 +322,8 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
         TRY(look_around(&s, error));
     }
     TRY(finish(&s, error));
-    *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, resumed};
+    *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, s.calibration,
+                                    resumed};
 cleanup:
     end(&s);
     return status;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "model/calibration.h"
 #include "model/rank.h"
 #include "query/exact.h"
 #include "query/queryset.h"
@@ -260,4 +261,10 @@ wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, dou
 cleanup:
     wfre_ranker_free(ranker);
     return status;
+}
+
+wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double seconds,
+                                      const wfre_monitor *monitor, wfre_error *error)
+{
+    return wfre_calibrate_on(model, v->queries, v->count, seconds, v->pool, monitor, error);
 }

@@ -21,4 +21,10 @@ WFRE_NODISCARD wfre_status wfre_validation_run(wfre_validation *validation, cons
                                                double seconds, const wfre_monitor *monitor,
                                                double *mrr, wfre_error *error);
 
+/* Fits the model's probabilities on the same queries, `seconds` as before. */
+WFRE_NODISCARD wfre_status wfre_validation_calibrate(const wfre_validation *validation,
+                                                     wfre_model *model, double seconds,
+                                                     const wfre_monitor *monitor,
+                                                     wfre_error *error);
+
 #endif

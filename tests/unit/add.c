@@ -6,25 +6,36 @@
 #include "base/file.h"
 #include "check.h"
 #include "model/model.h"
+#include "model/predict.h"
 #include "toy.h"
 #include "wfre/answer.h"
+#include "wfre/train.h"
 
 enum { ENTITIES = 40, RELATIONS = 2, TRIPLES = 200, DIM = 20 };
 
 static wfre_graph *graph;
-static wfre_model *model;
+static wfre_trainer *trainer;
+static const wfre_model *model; /* the trainer's */
 static char folder[] = "/tmp/wfre-add-XXXXXX";
 static char *triples, *graph_path, *model_path;
 
 static int build(void **state)
 {
     (void)state;
-    wfre_model_settings settings;
-    wfre_model_settings_default(&settings);
-    settings.dim = DIM;
-    settings.bases = 2;
+    wfre_train_settings settings;
     graph = toy_random_graph(5, ENTITIES, RELATIONS, TRIPLES);
-    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    assert_ok(wfre_train_preset("small", graph, &settings, error));
+    settings.model.dim = DIM;
+    settings.model.bases = 0;
+    settings.batch = 32;
+    settings.negatives = 32;
+    settings.steps = 500;
+    for (int type = 1; type < WFRE_TRAIN_TYPES; type++)
+        settings.mix[type] = 0; /* 1p alone */
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    while (!wfre_trainer_done(trainer))
+        assert_ok(wfre_trainer_step(trainer, error));
+    model = wfre_trainer_model(trainer);
     assert_non_null(mkdtemp(folder));
     triples = wfre_path_join(folder, "new.tsv");
     graph_path = wfre_path_join(folder, "g.kg");
@@ -42,7 +53,7 @@ static int clear(void **state)
     wfre_free(triples);
     wfre_free(graph_path);
     wfre_free(model_path);
-    wfre_model_free(model);
+    wfre_trainer_free(trainer);
     wfre_graph_close(graph);
     return 0;
 }
@@ -97,6 +108,36 @@ static void what_was_there_stays(void **state)
     wfre_graph_close(larger);
 }
 
+/* Where the new entity stands among all answers that the model gives to a question; 0 is first. */
+static size_t place(const wfre_model *fitted, const wfre_node *tree)
+{
+    wfre_predictor *predictor;
+    wfre_hit hits[ENTITIES + 1];
+    wfre_predict_query query = {.tree = tree, .top = ENTITIES + 1, .hits = hits};
+    size_t at = 0;
+    assert_ok(wfre_predictor_create(fitted, NULL, &predictor, error));
+    assert_ok(wfre_predict(predictor, &query, 1, true, error));
+    while (hits[at].entity != ENTITIES)
+        at++;
+    wfre_predictor_free(predictor);
+    return at;
+}
+
+static void a_new_entity_answers_its_questions(void **state)
+{
+    (void)state;
+    wfre_addition report;
+    wfre_model *fitted;
+    wfre_arena arena = {0};
+    assert_int_equal(add("new\tr0\te1\nnew\tr1\te2\ne3\tr1\tnew\n", &report), WFRE_OK);
+    assert_ok(wfre_model_open(model_path, &fitted, error));
+    assert_true(place(fitted, wfre_node_project(&arena, 1, wfre_node_entity(&arena, 1))) < 10);
+    assert_true(place(fitted, wfre_node_project(&arena, 3, wfre_node_entity(&arena, 2))) < 10);
+    assert_true(place(fitted, wfre_node_project(&arena, 2, wfre_node_entity(&arena, 3))) < 10);
+    wfre_model_free(fitted);
+    wfre_arena_free(&arena);
+}
+
 static void wrong_input_writes_nothing(void **state)
 {
     (void)state;
@@ -122,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_there_stays),
+        cmocka_unit_test(a_new_entity_answers_its_questions),
         cmocka_unit_test(wrong_input_writes_nothing),
         cmocka_unit_test(memory_may_run_out),
     };

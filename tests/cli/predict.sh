@@ -1,0 +1,39 @@
+# Asking with a model: known and predicted answers, apart from each other. The model is trained for a moment, so
+# which answers it predicts and how likely they are is masked; how many, of which kind and in which form is not.
+mkdir ring
+awk 'BEGIN { for (i = 0; i < 24; i++) for (r = 1; r < 4; r++) printf "e%d\tr%d\te%d\n", i, r, (i + r) % 24 }' >all
+awk 'NR % 9 == 0' all >ring/valid.tsv
+awk 'NR % 9 == 4' all >ring/test.tsv
+awk 'NR % 9 != 0 && NR % 9 != 4' all >ring/train.tsv
+wfre import ring -o g.kg >/dev/null 2>&1
+small="--dim 20 --bases 3 --batch 32 --negatives 16 --steps 30"
+show wfre train g.kg -o m.safetensors $small --validate 2 --calibrate 6 2>&1 |
+    sed -E 's/in [0-9]+ s/in T s/; s/(loss|MRR|error) [0-9.]+/\1 X/g'
+ask() {
+    show wfre ask g.kg "$@" 2>&1 | sed -E 's/in [0-9.]+ ms/in T ms/; s/"seconds":[0-9.]+/"seconds":T/
+        s/(predicted +)[01]\.[0-9]+  e[0-9]+/\1P  E/
+        s/"id":[0-9]+,"name":"e[0-9]+","label":"e[0-9]+","status":"predicted","score":[-0-9.e]+,"probability":[-0-9.e]+/PREDICTED/g'
+}
+ask m.safetensors '?x : r1(e0, ?x)'
+ask m.safetensors '?x : r1(e0, ?x) | r2(e0, ?x)' --top 2 --json
+ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 3 --exhaustive
+ask m.safetensors '?x : r1(e0, ?x)' --only known
+ask m.safetensors '?x : r1(e0, ?x)' --only predicted --top 2
+ask m.safetensors '?x : r1(e0, ?x)' --min-probability 1
+# A cycle is answered exactly; the model says why it cannot help.
+ask m.safetensors '?x : r1(?x, ?y) & r2(?y, ?z) & r3(?x, ?z)' --top 2
+printf '?x : r1(e0, ?x)\n?x : r9(e0, ?x)\n?x : r2(e0, ?x) & !r1(e1, ?x)\n' | ask m.safetensors --top 1
+ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]+/X/g; s/(known     |predicted)  (r.*\)).*/EDGE \2/' | tail -n +4
+wfre ask g.kg m.safetensors '?x : r1(e0, ?x)' --explain=svg 2>&1 | head -c 4
+echo
+# Known and predicted together are all entities, each once, whatever is asked on whatever split.
+for split in train valid test; do
+    for question in '?x : r1(e3, ?x)' '?x : r1(e0, ?x) | r2(e0, ?x)' '?x : r1(?x, e5) & !r2(?x, e7)'; do
+        wfre ask g.kg m.safetensors "$question" --split $split --top 0 2>/dev/null >answers
+        awk '{ print $4 }' answers | sort | uniq -c | awk '{ n += $1; m = $1 > m ? $1 : m } END { print n, m }'
+    done
+done
+# Without validation data there is nothing to learn probabilities from.
+wfre import ring/train.tsv -o train.kg >/dev/null 2>&1
+show wfre train train.kg -o plain.safetensors $small 2>&1 | sed -E 's/in [0-9]+ s/in T s/; s/loss [0-9.]+/loss X/'
+show wfre ask train.kg plain.safetensors '?x : r1(e0, ?x)' --top 1 2>&1 | sed -E 's/in [0-9.]+ ms/in T ms/; s/-  e[0-9]+/-  E/'
