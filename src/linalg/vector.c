@@ -164,9 +164,13 @@ static void array_log(size_t n, const float *x, float *y)
     map(n, x, y, vector_log);
 }
 
+/* The square root, which is an instruction, is the power most asked for. */
 static void array_power(size_t n, float p, const float *x, float *y)
 {
-    map_with(n, p, x, y, vector_power);
+    if (p == 0.5f)
+        map(n, x, y, square_root);
+    else
+        map_with(n, p, x, y, vector_power);
 }
 
 static void array_sigmoid(size_t n, const float *x, float *y)

@@ -1,18 +1,100 @@
-/* Embedding batches of queries. */
+/* Embedding batches of queries.
+ *
+ * Mixing the matrix of a relation from the bases reads all of them, which takes longer than all
+ * else about a question. So matrices are kept: queries run on a twin of the model in which every
+ * relation has a matrix of its own, made when the relation first occurs. */
 #include "model/embed.h"
 
 #include <string.h>
 
 #include "base/pool.h"
 #include "base/rng.h"
+#include "model/weights.h"
+
+/* Beyond this many bytes of matrices they are not kept, but mixed for every batch. */
+static const double KEPT_LIMIT = 1.5e9;
 
 struct wfre_embedder {
     const wfre_model *model;
+    wfre_pool *pool;
+    wfre_linalg *linalg;
+    wfre_model twin;      /* with free matrices; the rest is the model's */
+    bool *made;           /* by relation; NULL if matrices are not kept */
+    wfre_weights weights; /* scratch */
     wfre_run *run;
     wfre_program program;
     float *rows;
     size_t capacity;
 };
+
+/* ---- kept matrices ------------------------------------------------------------------------------
+ */
+
+/* Room for all matrices; memory that is never written to costs nothing. */
+static wfre_status make_twin(wfre_embedder *e, wfre_error *error)
+{
+    const wfre_model_settings *settings = &e->model->settings;
+    size_t d = settings->dim, relations = e->model->relation_count;
+    e->twin = *e->model;
+    if (settings->bases == 0 ||
+        (double)relations * (double)d * (double)d * settings->layers * sizeof(float) > KEPT_LIMIT)
+        return WFRE_OK;
+    e->twin.settings.bases = 0;
+    e->made = wfre_alloc_zero(relations, sizeof *e->made);
+    bool whole = e->made;
+    for (uint32_t l = 0; l < settings->layers; l++) {
+        e->twin.layers[l].bases = wfre_alloc_zero(relations * d * d, sizeof(float));
+        e->twin.layers[l].biases = wfre_alloc_zero(relations * d, sizeof(float));
+        whole = whole && e->twin.layers[l].bases && e->twin.layers[l].biases;
+    }
+    return whole ? WFRE_OK : wfre_fail_memory(error, "embedding queries");
+}
+
+static void free_twin(wfre_embedder *e)
+{
+    bool own = e->model && e->twin.settings.bases != e->model->settings.bases;
+    for (uint32_t l = 0; own && l < e->twin.settings.layers; l++) {
+        wfre_free(e->twin.layers[l].bases);
+        wfre_free(e->twin.layers[l].biases);
+    }
+    wfre_free(e->made);
+    wfre_weights_free(&e->weights);
+}
+
+/* Makes the matrices of the program's relations that are not there yet. */
+static wfre_status make_matrices(wfre_embedder *e, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    size_t d = e->model->settings.dim;
+    wfre_program missing = {0}; /* its relations alone */
+    if (!e->made)
+        return WFRE_OK;
+    missing.relations = wfre_alloc(e->program.relation_count, sizeof *missing.relations);
+    if (!missing.relations)
+        return wfre_fail_memory(error, "embedding queries");
+    for (uint32_t i = 0; i < e->program.relation_count; i++)
+        if (!e->made[e->program.relations[i]])
+            missing.relations[missing.relation_count++] = e->program.relations[i];
+    for (uint32_t l = 0; missing.relation_count > 0 && l < e->model->settings.layers; l++) {
+        wfre_weights_job job = {e->model, l, &missing, NULL, e->linalg, e->pool, WFRE_FP32};
+        TRY(wfre_weights_build(&e->weights, &job, error));
+        for (uint32_t i = 0; i < missing.relation_count; i++) {
+            size_t r = missing.relations[i];
+            memcpy(e->twin.layers[l].bases + r * d * d, wfre_weights_matrix(&e->weights, &job, i),
+                   d * d * sizeof(float));
+            memcpy(e->twin.layers[l].biases + r * d, wfre_weights_bias(&e->weights, &job, i),
+                   d * sizeof(float));
+        }
+    }
+    for (uint32_t i = 0; i < missing.relation_count; i++)
+        e->made[missing.relations[i]] = true;
+cleanup:
+    wfre_free(missing.relations);
+    return status;
+}
+
+/* ---- embedding ----------------------------------------------------------------------------------
+ */
 
 wfre_status wfre_embedder_create(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg,
                                  wfre_embedder **embedder, wfre_error *error)
@@ -22,7 +104,10 @@ wfre_status wfre_embedder_create(const wfre_model *model, wfre_pool *pool, wfre_
     if (!e)
         return wfre_fail_memory(error, "embedding queries");
     e->model = model;
-    TRY(wfre_run_create(model, pool, linalg, WFRE_FP32, &e->run, error));
+    e->pool = pool;
+    e->linalg = linalg;
+    TRY(make_twin(e, error));
+    TRY(wfre_run_create(&e->twin, pool, linalg, WFRE_FP32, &e->run, error));
     *embedder = e;
     e = NULL;
 cleanup:
@@ -35,6 +120,7 @@ void wfre_embedder_free(wfre_embedder *embedder)
     if (!embedder)
         return;
     wfre_run_free(embedder->run);
+    free_twin(embedder);
     wfre_program_free(&embedder->program);
     wfre_free(embedder->rows);
     wfre_free(embedder);
@@ -47,6 +133,7 @@ wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees, s
     size_t dim = embedder->model->settings.dim;
     wfre_program *program = &embedder->program;
     TRY(wfre_program_compile(program, trees, count, unions, error));
+    TRY(make_matrices(embedder, error));
     TRY(wfre_run_forward(embedder->run, program, NULL, error));
     if (!wfre_reserve((void **)&embedder->rows, &embedder->capacity, program->root_count,
                       dim * sizeof *embedder->rows))

@@ -15,7 +15,7 @@ typedef struct wfre_embedding {
 
 typedef struct wfre_embedder wfre_embedder;
 
-/* Borrows all of them until freed. */
+/* Borrows all of them until freed. The model's layers must not change meanwhile. */
 WFRE_NODISCARD wfre_status wfre_embedder_create(const wfre_model *model, wfre_pool *pool,
                                                 wfre_linalg *linalg, wfre_embedder **embedder,
                                                 wfre_error *error);
