@@ -7,7 +7,7 @@
 #ifndef WFRE_SRC_WFR_DOUBLE_KERNELS_H
 #define WFRE_SRC_WFR_DOUBLE_KERNELS_H
 
-enum { WIDE_LANES = LANES / 2, WIDE_OCTAVES = 1000 };
+enum { WIDE_OCTAVES = 1000 };
 
 /* ---- elementary functions ----------------------------------------------------------------- */
 
@@ -16,14 +16,14 @@ INLINE wd wd_log2(wd x)
 {
     /* x = 2^e m with m in [sqrt 1/2, sqrt 2); log m = 2 atanh z, z = (m - 1) / (m + 1) */
     const double two_over_log2 = 2.8853900817779268;
-    wi offset = wi_sub(wi_bits(x), wi_set(0x3FE6A09E667F3BCD));
-    wi exponent = wi_and(offset, wi_set((int64_t)0xFFF0000000000000));
-    wd m = wi_as_double(wi_sub(wi_bits(x), exponent));
+    wi offset = (wi)x - wi_set(0x3FE6A09E667F3BCD);
+    wi exponent = offset & wi_set(0xFFF0000000000000);
+    wd m = (wd)((wi)x - exponent);
     /* e + 1024 as an integer, into the last bits of 2^52, and back. */
-    wi biased = wi_shift_right(wi_add(offset, wi_set(0x4000000000000000)), 52);
-    wd e = wd_sub(wi_as_double(wi_add(biased, wi_set(0x4330000000000000))), wd_set(0x1p52 + 1024));
-    wd z = wd_div(wd_sub(m, wd_set(1)), wd_add(m, wd_set(1)));
-    wd square = wd_mul(z, z);
+    wi biased = (offset + wi_set(0x4000000000000000)) >> 52;
+    wd e = (wd)(biased + wi_set(0x4330000000000000)) - wd_set(0x1p52 + 1024);
+    wd z = (m - wd_set(1)) / (m + wd_set(1));
+    wd square = z * z;
     wd sum = wd_set(two_over_log2 / 17);
     UNROLL
     for (int k = 15; k > 0; k -= 2)
@@ -48,13 +48,13 @@ INLINE wd wd_exp2(wd t)
                                7.0549116208011230e-09,
                                4.4455382718708115e-10};
     const wd magic = wd_set(0x1.8p52);
-    wd shifted = wd_add(t, magic);
-    wd f = wd_sub(t, wd_sub(shifted, magic));
+    wd shifted = t + magic;
+    wd f = t - (shifted - magic);
     wd sum = wd_set(c[11]);
     UNROLL
     for (int i = 10; i >= 0; i--)
         sum = wd_fma(sum, f, wd_set(c[i]));
-    return wi_as_double(wi_add(wi_bits(sum), wi_shift_left(wi_bits(shifted), 52)));
+    return (wd)((wi)sum + ((wi)shifted << 52));
 }
 
 /* ---- half a group ------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static wd wide_product(const wide_problem *p, const double *kernel, int from, in
     const wd *vector = p->scaling[from] + PADDING + i;
     wd sum = vector[0];
     for (int k = 1; k < (int)p->score->window; k++)
-        sum = wd_fma(wd_set(kernel[k]), wd_add(vector[-k], vector[k]), sum);
+        sum = wd_fma(wd_set(kernel[k]), vector[-k] + vector[k], sum);
     return sum;
 }
 
@@ -82,7 +82,7 @@ static void wide_half_iteration(wide_problem *p, int side)
     wd exponent = wd_set(p->score->exponent);
     for (int i = 0; i < (int)p->score->settings.block; i++) {
         wd s = wide_product(p, p->score->h, 1 - side, i);
-        wd t = wd_mul(exponent, wd_sub(p->log_mass[side][i], wd_log2(s)));
+        wd t = exponent * (p->log_mass[side][i] - wd_log2(s));
         p->scaling[side][PADDING + i] = wd_exp2(t);
     }
 }
@@ -93,10 +93,10 @@ static wd wide_side_value(wide_problem *p, int side, wd value)
     for (int i = 0; i < (int)p->score->settings.block; i++) {
         wd mass = wd_load_float(p->mass[side] + i * LANES);
         wd s = wide_product(p, p->score->h, 1 - side, i);
-        wd used = wd_mul(p->scaling[side][PADDING + i], s);
-        value = wd_add(value, wd_sub(mass, used));
+        wd used = p->scaling[side][PADDING + i] * s;
+        value = value + (mass - used);
         if (p->gradient[side])
-            wd_store_float(p->gradient[side] + i * LANES, wd_div(wd_sub(used, mass), mass));
+            wd_store_float(p->gradient[side] + i * LANES, (used - mass) / mass);
     }
     return value;
 }
@@ -145,8 +145,8 @@ static double wide_pair(const wfre_score *score, const float *left, const float 
                 p.gradient[side] = left_gradient ? gradient[side] + half : NULL;
             wd value = wide_solve(&p);
             if (group == groups - 1)
-                value = wd_mul(value, wd_load_float(score->tables->last_lanes + half));
-            sum = wd_add(sum, value);
+                value = value * wd_load_float(score->tables->last_lanes + half);
+            sum = sum + value;
         }
         if (left_gradient) {
             scatter_gradient(score, group, gradient[0], left_gradient);

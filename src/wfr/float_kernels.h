@@ -50,17 +50,16 @@ enum { PADDING = WFRE_BLOCK_LIMIT, PADDED = WFRE_BLOCK_LIMIT + 2 * PADDING };
 typedef struct lane_group {
     const float *left; /* its part of the sides */
     const float *right;
-    vf *phi; /* behind the padding */
-    vf *psi;
+    vf *psi;         /* bins vectors */
     float *gradient; /* 2 * bins vectors, left then right; or NULL */
 } lane_group;
 
-typedef struct problem {
+typedef struct lane_problem {
     const float_tables *tables;
     int bins;
     int taps;
     lane_group groups[STREAMS];
-} problem;
+} lane_problem;
 
 /* ---- elementary functions ----------------------------------------------------------------- */
 
@@ -73,15 +72,15 @@ INLINE vf vf_log2(vf x, bool rough)
     static const float short_fit[] = {0x1.7154d0p+0f,  -0x1.714092p-1f, 0x1.eb719cp-2f,
                                       -0x1.77bb64p-2f, 0x1.4480f6p-2f,  -0x1.9e49d6p-3f};
     /* x = 2^e (1 + f) with 1 + f in [sqrt 1/2, sqrt 2) */
-    vi exponent = vi_and(vi_sub(vi_bits(x), vi_set(0x3F3504F3)), vi_set((int)0xFF800000));
-    vf f = vf_sub(vi_as_float(vi_sub(vi_bits(x), exponent)), vf_set(1));
+    vi exponent = ((vi)x - vi_set(0x3F3504F3)) & vi_set(0xFF800000);
+    vf f = (vf)((vi)x - exponent) - vf_set(1);
     const float *c = rough ? short_fit : fine;
     const int degree = rough ? 5 : 7;
     vf poly = vf_set(c[degree]);
     UNROLL
     for (int i = degree - 1; i >= 0; i--)
         poly = vf_fma(poly, f, vf_set(c[i]));
-    return vf_fma(poly, f, vf_mul(vi_to_float(exponent), vf_set(0x1p-23f)));
+    return vf_fma(poly, f, vi_to_float(exponent) * vf_set(0x1p-23f));
 }
 
 /* 2^t - 1 with a small relative error, also near t = 0; |t| < 126. */
@@ -92,28 +91,28 @@ INLINE vf vf_exp2m1(vf t, bool rough)
     static const float short_fit[] = {0x1.62e430p-1f, 0x1.ebfa4cp-3f, 0x1.c6afeep-5f,
                                       0x1.3cbf60p-7f, 0x1.5ec866p-10f};
     const vf magic = vf_set(0x1.8p23f); /* its last bits hold the integer that was added */
-    vf shifted = vf_add(t, magic);
-    vf f = vf_sub(t, vf_sub(shifted, magic));
+    vf shifted = t + magic;
+    vf f = t - (shifted - magic);
     const float *c = rough ? short_fit : fine;
     const int degree = rough ? 4 : 5;
     vf poly = vf_set(c[degree]);
     UNROLL
     for (int i = degree - 1; i >= 0; i--)
         poly = vf_fma(poly, f, vf_set(c[i]));
-    poly = vf_mul(poly, f); /* 2^f - 1 */
-    vf scale = vi_as_float(vi_add(vi_shift_left(vi_bits(shifted), 23), vi_bits(vf_set(1))));
-    return vf_fma(scale, poly, vf_sub(scale, vf_set(1)));
+    poly = poly * f; /* 2^f - 1 */
+    vf scale = (vf)(((vi)shifted << 23) + (vi)(vf_set(1)));
+    return vf_fma(scale, poly, scale - vf_set(1));
 }
 
-/* ---- iterations of one group ---------------------------------------------------------------- */
+/* ---- iterations ----------------------------------------------------------------------------- */
 
-INLINE int bins_of(const problem *p, kernel_shape shape)
+INLINE int bins_of(const lane_problem *p, kernel_shape shape)
 {
     return shape.bins ? shape.bins : p->bins;
 }
 
 /* Part `part` of a side: 0 mass, 1 factor, 2 first. */
-INLINE vf part_of(const problem *p, const float *side, int part, int i, kernel_shape shape)
+INLINE vf part_of(const lane_problem *p, const float *side, int part, int i, kernel_shape shape)
 {
     return vf_load(side + (part * bins_of(p, shape) + i) * LANES);
 }
@@ -125,7 +124,7 @@ INLINE vf add_tap(const float kernel[][MOST_LANES], const vf *from, int i, int k
     const bool padded = shape.bins == 0;
     bool below = padded || i >= k, above = padded || i + k < shape.bins;
     if (below && above)
-        return vf_fma(vf_load(kernel[k]), vf_add(from[i - k], from[i + k]), sum);
+        return vf_fma(vf_load(kernel[k]), from[i - k] + from[i + k], sum);
     if (below)
         return vf_fma(vf_load(kernel[k]), from[i - k], sum);
     if (above)
@@ -134,7 +133,7 @@ INLINE vf add_tap(const float kernel[][MOST_LANES], const vf *from, int i, int k
 }
 
 /* sum_j kernel_|i-j| from_j; kernel_0 is 1. */
-INLINE vf product(const problem *p, const float kernel[][MOST_LANES], const vf *from, int i,
+INLINE vf product(const lane_problem *p, const float kernel[][MOST_LANES], const vf *from, int i,
                   kernel_shape shape)
 {
     vf sum = from[i];
@@ -149,56 +148,78 @@ INLINE vf product(const problem *p, const float kernel[][MOST_LANES], const vf *
     return sum;
 }
 
-INLINE void update(const problem *p, const vf *from, vf *to, const float *side, int i,
-                   kernel_shape shape)
+/* factor s^-p */
+INLINE vf raise(const lane_problem *p, const float *side, vf s, int i, kernel_shape shape)
 {
     const float_tables *t = p->tables;
-    vf s = product(p, t->h, from, i, shape);
-    to[i] = vf_power(t, shape.rough ? t->rough_poly : t->poly, s, part_of(p, side, 1, i, shape),
-                     shape.power);
+    return vf_power(t, shape.rough ? t->rough_poly : t->poly, s, part_of(p, side, 1, i, shape),
+                    shape.power);
+}
+
+/* phi and psi of a group while it is iterated. Local to a kernel, so that the compiler sees that no
+ * store changes the constants, and can keep both in registers where the number of bins is known. */
+typedef struct scalings {
+    vf phi[PADDED];
+    vf psi[PADDED];
+} scalings;
+
+INLINE void start(const lane_problem *p, const lane_group *g, scalings *scaling, kernel_shape shape)
+{
+    for (int k = 1; !shape.bins && k < p->taps; k++) {
+        int below = PADDING - k, above = PADDING + p->bins - 1 + k;
+        scaling->phi[below] = scaling->phi[above] = vf_set(0);
+        scaling->psi[below] = scaling->psi[above] = vf_set(0);
+    }
+    FOR_BINS(i, p, shape, scaling->psi[PADDING + i] = g->psi[i];)
 }
 
 /* to = (mass / (H from))^p */
-INLINE void half_iteration(const problem *p, const vf *from, vf *to, const float *side,
-                           kernel_shape shape)
-{
-    FOR_BINS(i, p, shape, update(p, from, to, side, i, shape);)
-}
+INLINE void half_iteration(const lane_problem *p, const vf *from, vf *to, const float *side,
+                           kernel_shape shape){FOR_BINS(i, p, shape,
+                                                        {
+                                                            vf s = product(p, p->tables->h, from, i,
+                                                                           shape);
+                                                            to[i] = raise(p, side, s, i, shape);
+                                                        })}
 
-INLINE void iterate(const problem *p, kernel_shape shape)
+/* `count` iterations of all groups, from psi to psi. */
+INLINE void iterate(const lane_problem *p, uint32_t count, kernel_shape shape)
 {
+    scalings scaling[STREAMS];
     const lane_group *g = p->groups;
     UNROLL
     for (int s = 0; s < STREAMS; s++)
-        half_iteration(p, g[s].psi, g[s].phi, g[s].left, shape);
+        start(p, &g[s], &scaling[s], shape);
+    for (uint32_t l = 0; l < count; l++) {
+        UNROLL
+        for (int s = 0; s < STREAMS; s++)
+            half_iteration(p, scaling[s].psi + PADDING, scaling[s].phi + PADDING, g[s].left, shape);
+        UNROLL
+        for (int s = 0; s < STREAMS; s++)
+            half_iteration(p, scaling[s].phi + PADDING, scaling[s].psi + PADDING, g[s].right,
+                           shape);
+    }
     UNROLL
     for (int s = 0; s < STREAMS; s++)
-        half_iteration(p, g[s].phi, g[s].psi, g[s].right, shape);
+        FOR_BINS(i, p, shape, g[s].psi[i] = scaling[s].psi[PADDING + i];)
 }
 
-/* psi after the first iteration: first * factor. */
-INLINE void first_iteration(const problem *p, const lane_group *g, kernel_shape shape)
-{
-    FOR_BINS(i, p, shape,
-             g->psi[i] =
-                 vf_mul(part_of(p, g->left, 2, i, shape), part_of(p, g->right, 1, i, shape));)
-}
+/* ---- the last iteration -----------------------------------------------------------------------
+ */
 
-/* One bin of the last iteration; returns mass (1 - to^-eps) = mass - to s. */
-INLINE vf finish(const problem *p, const vf *from, vf *to, const float *side, float *gradient,
-                 int i, kernel_shape shape)
+/* One bin; returns mass (1 - to^-eps) = mass - to s. */
+INLINE vf finish_bin(const lane_problem *p, const vf *from, vf *to, const float *side,
+                     float *gradient, int i, kernel_shape shape)
 {
     vf mass = part_of(p, side, 0, i, shape);
     vf s = product(p, p->tables->h, from, i, shape);
     if (shape.rough) {
-        to[i] = vf_power(p->tables, p->tables->rough_poly, s, part_of(p, side, 1, i, shape),
-                         shape.power);
+        to[i] = raise(p, side, s, i, shape);
         return vf_fnma(to[i], s, mass);
     }
-    vf ratio = vf_div(mass, s);
-    vf t = vf_mul(vf_log2(ratio, false), vf_load(p->tables->minus_root));
-    vf excess = vf_exp2m1(t, false); /* to^-eps - 1 */
-    to[i] = vf_fma(ratio, excess, ratio);
+    vf ratio = mass / s;
+    vf excess = vf_exp2m1(vf_log2(ratio, false) * vf_load(p->tables->minus_root), false);
+    to[i] = vf_fma(ratio, excess, ratio); /* excess is to^-eps - 1 */
     if (gradient)
         vf_store(gradient + i * LANES, excess);
     return vf_fnma(mass, excess, vf_set(0));
@@ -206,10 +227,11 @@ INLINE vf finish(const problem *p, const vf *from, vf *to, const float *side, fl
 
 /* epsilon (sum_j K_ij - psi_i (K phi)_i). The two are close: taking the difference bin by bin keeps
  * the value's partial sums small. */
-INLINE vf untransported(const problem *p, const lane_group *g, int i, kernel_shape shape)
+INLINE vf untransported(const lane_problem *p, const vf *phi, const vf *psi, int i,
+                        kernel_shape shape)
 {
-    vf share = vf_mul(vf_load(p->tables->epsilon), g->psi[i]);
-    return vf_fnma(share, product(p, p->tables->k, g->phi, i, shape), vf_load(p->tables->k_row[i]));
+    vf share = vf_load(p->tables->epsilon) * psi[i];
+    return vf_fnma(share, product(p, p->tables->k, phi, i, shape), vf_load(p->tables->k_row[i]));
 }
 
 /* The value of each block: eight terms at a time are summed in float, those sums in double. */
@@ -218,53 +240,50 @@ typedef struct block_values {
     vd many;
 } block_values;
 
-INLINE void add_term(block_values *values, vf term, int i, kernel_shape shape)
+INLINE void move_terms(block_values *values)
 {
-    values->few = vf_add(values->few, term);
-    if (!shape.bins && i % 8 == 7) {
-        values->many = vd_add_float(values->many, values->few);
-        values->few = vf_set(0);
-    }
+    vd few = vd_widen(values->few);
+    values->many.part[0] += few.part[0];
+    values->many.part[1] += few.part[1];
+    values->few = vf_set(0);
 }
 
-/* The last iteration, from psi. */
-INLINE void last_iteration(const problem *p, block_values *values, kernel_shape shape)
+INLINE void add_term(block_values *values, vf term, int i)
 {
-    const lane_group *g = p->groups;
+    values->few += term;
+    if (i % 8 == 7)
+        move_terms(values);
+}
+
+/* The last iteration, from psi, and the value of each block. */
+INLINE void finish(const lane_problem *p, vd *result, kernel_shape shape)
+{
+    scalings scaling[STREAMS];
+    block_values values[STREAMS];
     UNROLL
     for (int s = 0; s < STREAMS; s++) {
-        values[s] = (block_values){vf_set(0), vd_zero()};
+        const lane_group *g = &p->groups[s];
+        const vf *psi = scaling[s].psi + PADDING;
+        vf *phi = scaling[s].phi + PADDING;
+        start(p, g, &scaling[s], shape);
+        values[s] = (block_values){vf_set(0), {{wd_set(0), wd_set(0)}}};
         FOR_BINS(i, p, shape, {
-            vf term = finish(p, g[s].psi, g[s].phi, g[s].left, g[s].gradient, i, shape);
-            add_term(&values[s], term, i, shape);
+            add_term(&values[s], finish_bin(p, psi, phi, g->left, g->gradient, i, shape), i);
         })
     }
     UNROLL
     for (int s = 0; s < STREAMS; s++) {
-        float *gradient = g[s].gradient ? g[s].gradient + p->bins * LANES : NULL;
+        const lane_group *g = &p->groups[s];
+        const vf *phi = scaling[s].phi + PADDING;
+        vf *psi = scaling[s].psi + PADDING;
+        float *gradient = g->gradient ? g->gradient + p->bins * LANES : NULL;
         FOR_BINS(i, p, shape, {
-            vf term = finish(p, g[s].phi, g[s].psi, g[s].right, gradient, i, shape);
-            add_term(&values[s], term, i, shape);
+            add_term(&values[s], finish_bin(p, phi, psi, g->right, gradient, i, shape), i);
         })
+        FOR_BINS(i, p, shape, add_term(&values[s], untransported(p, phi, psi, i, shape), i);)
+        move_terms(&values[s]);
+        result[s] = values[s].many;
     }
-    UNROLL
-    for (int s = 0; s < STREAMS; s++)
-        FOR_BINS(i, p, shape, add_term(&values[s], untransported(p, &g[s], i, shape), i, shape);)
-}
-
-/* All iterations but the last. */
-INLINE void solve_groups(const problem *p, uint32_t iterations, kernel_shape shape)
-{
-    const lane_group *g = p->groups;
-    UNROLL
-    for (int s = 0; s < STREAMS; s++) {
-        if (iterations > 1)
-            first_iteration(p, &g[s], shape);
-        else
-            FOR_BINS(i, p, shape, g[s].psi[i] = vf_set(1 / (float)bins_of(p, shape));)
-    }
-    for (uint32_t l = 2; l < iterations; l++)
-        iterate(p, shape);
 }
 
 /* ---- extrapolation ------------------------------------------------------------------------ */
@@ -279,92 +298,114 @@ INLINE void solve_groups(const problem *p, uint32_t iterations, kernel_shape sha
  * z = e_k - p^2 e_{k-1} has no part in the first mode, so that the second one's part of e_k is
  * z lambda / (lambda - p^2). Both are carried to iteration L - 1 as geometric sums. */
 
-/* What a group remembers of its last iterations. */
-typedef struct history {
-    vf previous[WFRE_BLOCK_LIMIT]; /* psi */
-    vf last[WFRE_BLOCK_LIMIT];     /* e_k */
-    vf before[WFRE_BLOCK_LIMIT];   /* e_{k-1} */
-} history;
+/* The last two steps of a group. */
+typedef struct steps {
+    vf last[WFRE_BLOCK_LIMIT];   /* e_k */
+    vf before[WFRE_BLOCK_LIMIT]; /* e_{k-1} */
+} steps;
 
-INLINE vf estimate_lambda(const problem *p, const lane_group *g, const history *h,
-                          kernel_shape shape)
+static vf estimate_lambda(const lane_problem *p, const lane_group *g, const steps *e)
 {
     vf weight = vf_set(0), mean_last = vf_set(0), mean_before = vf_set(0);
-    FOR_BINS(i, p, shape, {
-        vf mass = part_of(p, g->right, 0, i, shape);
-        weight = vf_add(weight, mass);
-        mean_last = vf_fma(mass, h->last[i], mean_last);
-        mean_before = vf_fma(mass, h->before[i], mean_before);
-    })
-    vf inverse = vf_div(vf_set(1), weight);
-    mean_last = vf_mul(mean_last, inverse);
-    mean_before = vf_mul(mean_before, inverse);
+    for (int i = 0; i < p->bins; i++) {
+        vf mass = vf_load(g->right + i * LANES);
+        weight += mass;
+        mean_last = vf_fma(mass, e->last[i], mean_last);
+        mean_before = vf_fma(mass, e->before[i], mean_before);
+    }
+    mean_last /= weight;
+    mean_before /= weight;
     vf cross = vf_set(0), square = vf_set(1e-30f);
-    FOR_BINS(i, p, shape, {
-        vf r = vf_sub(h->before[i], mean_before);
-        vf weighted = vf_mul(part_of(p, g->right, 0, i, shape), r);
-        cross = vf_fma(weighted, vf_sub(h->last[i], mean_last), cross);
+    for (int i = 0; i < p->bins; i++) {
+        vf r = e->before[i] - mean_before;
+        vf weighted = vf_load(g->right + i * LANES) * r;
+        cross = vf_fma(weighted, e->last[i] - mean_last, cross);
         square = vf_fma(weighted, r, square);
-    })
+    }
     /* Slower modes outlive this one, hence a little more; and it must stay clear of p^2. */
-    vf lambda = vf_mul(vf_div(cross, square), vf_set(1.01f));
+    vf lambda = cross / square * vf_set(1.01f);
     return vf_max(vf_set(0), vf_min(lambda, vf_load(p->tables->most_lambda)));
 }
 
 /* psi from iteration k to L - 1. */
-INLINE void extrapolate(const problem *p, const lane_group *g, const history *h, kernel_shape shape)
+static void extrapolate(const lane_problem *p, const lane_group *g, const steps *e)
 {
     const float_tables *t = p->tables;
-    vf lambda = estimate_lambda(p, g, h, shape);
-    vf share = vf_div(lambda, vf_sub(lambda, vf_load(t->scale_factor)));
-    vf sum = vf_set(0); /* lambda + ... + lambda^n */
+    vf lambda = estimate_lambda(p, g, e), known = vf_load(t->scale_factor);
+    vf known_sum = vf_load(t->scale_sum), sum = vf_set(0); /* lambda + ... + lambda^n */
     for (uint32_t i = 0; i < t->skipped; i++)
         sum = vf_fma(lambda, sum, lambda);
-    vf second = vf_mul(share, vf_sub(sum, vf_load(t->scale_sum)));
-    FOR_BINS(i, p, shape, {
-        vf z = vf_fnma(vf_load(t->scale_factor), h->before[i], h->last[i]);
-        vf move = vf_fma(second, z, vf_mul(vf_load(t->scale_sum), h->last[i]));
+    vf second = lambda / (lambda - known) * (sum - known_sum);
+    for (int i = 0; i < p->bins; i++) {
+        vf z = vf_fnma(known, e->before[i], e->last[i]);
+        vf move = vf_fma(second, z, known_sum * e->last[i]);
         g->psi[i] = vf_fma(g->psi[i], vf_exp2m1(move, true), g->psi[i]);
-    })
-}
-
-/* Keeps psi, and its step from the one before if there is one. */
-INLINE void record(const problem *p, const lane_group *g, history *h, bool step, kernel_shape shape)
-{
-    if (step) {
-        FOR_BINS(i, p, shape, {
-            h->before[i] = h->last[i];
-            h->last[i] = vf_log2(vf_div(g->psi[i], h->previous[i]), true);
-        })
     }
-    FOR_BINS(i, p, shape, h->previous[i] = g->psi[i];)
-}
-
-/* `iterations` true ones, the last three of them recorded; then as if all but the last were done.
- */
-INLINE void solve_groups_extrapolated(const problem *p, uint32_t iterations, kernel_shape shape)
-{
-    const lane_group *g = p->groups;
-    history h[STREAMS];
-    UNROLL
-    for (int s = 0; s < STREAMS; s++) {
-        FOR_BINS(i, p, shape, h[s].previous[i] = h[s].last[i] = h[s].before[i] = vf_set(0);)
-        first_iteration(p, &g[s], shape);
-    }
-    for (uint32_t l = 2; l <= iterations; l++) {
-        iterate(p, shape);
-        if (l + 2 < iterations)
-            continue;
-        UNROLL
-        for (int s = 0; s < STREAMS; s++)
-            record(p, &g[s], &h[s], l + 2 > iterations, shape);
-    }
-    UNROLL
-    for (int s = 0; s < STREAMS; s++)
-        extrapolate(p, &g[s], &h[s], shape);
 }
 
 /* ---- a pair ------------------------------------------------------------------------------- */
+
+/* What is compiled for each shape; see vector_slots.h. */
+typedef struct kernel_set {
+    void (*iterate)(const lane_problem *p, uint32_t count);
+    void (*finish)(const lane_problem *p, vd *values);
+    void (*iterate_rough)(const lane_problem *p, uint32_t count);
+    void (*finish_rough)(const lane_problem *p, vd *values);
+} kernel_set;
+
+/* psi after the first iteration: first * factor. */
+static void first_iteration(const lane_problem *p)
+{
+    for (int s = 0; s < STREAMS; s++) {
+        const lane_group *g = &p->groups[s];
+        const float *first = g->left + 2 * p->bins * LANES, *factor = g->right + p->bins * LANES;
+        for (int i = 0; i < p->bins; i++)
+            g->psi[i] = vf_load(first + i * LANES) * vf_load(factor + i * LANES);
+    }
+}
+
+/* All iterations but the last. */
+static void solve_groups(const lane_problem *p, uint32_t iterations)
+{
+    if (iterations > 1) {
+        first_iteration(p);
+        p->tables->kernels->iterate(p, iterations - 2);
+        return;
+    }
+    for (int s = 0; s < STREAMS; s++)
+        for (int i = 0; i < p->bins; i++)
+            p->groups[s].psi[i] = vf_set(1 / (float)p->bins);
+}
+
+/* log2 of what psi was multiplied by since it was kept; keeps it anew. */
+static void take_step(const lane_problem *p, int s, vf *kept, vf *step)
+{
+    for (int i = 0; i < p->bins; i++) {
+        vf psi = p->groups[s].psi[i];
+        step[i] = vf_log2(psi / kept[i], true);
+        kept[i] = psi;
+    }
+}
+
+/* `iterations` true ones, at least 3; then as if all but the last were done. */
+static void solve_groups_extrapolated(const lane_problem *p, uint32_t iterations)
+{
+    vf kept[STREAMS][WFRE_BLOCK_LIMIT];
+    steps e[STREAMS];
+    first_iteration(p);
+    p->tables->kernels->iterate_rough(p, iterations - 3);
+    for (int s = 0; s < STREAMS; s++)
+        for (int i = 0; i < p->bins; i++)
+            kept[s][i] = p->groups[s].psi[i];
+    p->tables->kernels->iterate_rough(p, 1);
+    for (int s = 0; s < STREAMS; s++)
+        take_step(p, s, kept[s], e[s].before);
+    p->tables->kernels->iterate_rough(p, 1);
+    for (int s = 0; s < STREAMS; s++) {
+        take_step(p, s, kept[s], e[s].last);
+        extrapolate(p, &p->groups[s], &e[s]);
+    }
+}
 
 /* Lanes to rows: element (block, bin) of the group from vector `bin`, lane `block`. */
 static void scatter_gradient(const wfre_score *score, size_t group, const float *vectors,
@@ -381,55 +422,55 @@ static void scatter_gradient(const wfre_score *score, size_t group, const float 
 }
 
 /* The sum of the values of all blocks. */
-INLINE double sum_groups(const wfre_score *score, problem *p, const float *left, const float *right,
-                         float *left_gradient, float *right_gradient, kernel_shape shape)
+static double sum_groups(const wfre_score *score, lane_problem *p, const float *left,
+                         const float *right, float *left_gradient, float *right_gradient,
+                         bool rough)
 {
-    const int bins = bins_of(p, shape);
+    const kernel_set *kernels = p->tables->kernels;
+    const size_t vectors = (size_t)(p->bins * LANES);
     const size_t count = (score->blocks + LANES - 1) / LANES;
-    vd sum = vd_zero();
+    wd sum = wd_set(0);
     for (size_t first = 0; first < count; first += STREAMS) {
-        UNROLL
+        vd values[STREAMS];
         for (int s = 0; s < STREAMS; s++) { /* beyond the last group, that one again */
             size_t at = first + (size_t)s < count ? first + (size_t)s : count - 1;
-            p->groups[s].left = left + at * (size_t)(3 * bins * LANES);
-            p->groups[s].right = right + at * (size_t)(2 * bins * LANES);
+            p->groups[s].left = left + at * 3 * vectors;
+            p->groups[s].right = right + at * 2 * vectors;
         }
-        if (shape.rough)
-            solve_groups_extrapolated(p, score->rank_iterations, shape);
-        else
-            solve_groups(p, score->settings.iterations, shape);
-        block_values values[STREAMS];
-        last_iteration(p, values, shape);
+        if (rough) {
+            solve_groups_extrapolated(p, score->rank_iterations);
+            kernels->finish_rough(p, values);
+        } else {
+            solve_groups(p, score->settings.iterations);
+            kernels->finish(p, values);
+        }
         for (size_t s = 0; s < STREAMS && first + s < count; s++) {
             const float *gradient = p->groups[s].gradient;
-            vf used = first + s < count - 1 ? vf_set(1) : vf_load(p->tables->last_lanes);
-            sum = vd_add_masked(sum, vd_add_float(values[s].many, values[s].few), used);
+            vd used = vd_widen(first + s < count - 1 ? vf_set(1) : vf_load(p->tables->last_lanes));
+            sum += values[s].part[0] * used.part[0] + values[s].part[1] * used.part[1];
             if (gradient) {
                 scatter_gradient(score, first + s, gradient, left_gradient);
-                scatter_gradient(score, first + s, gradient + bins * LANES, right_gradient);
+                scatter_gradient(score, first + s, gradient + vectors, right_gradient);
             }
         }
     }
-    return vd_total(sum);
+    return wd_total(sum);
 }
 
-INLINE double solve_pair(const wfre_score *score, const float *left, const float *right,
-                         float *left_gradient, float *right_gradient, kernel_shape shape)
+static double solve_pair(const wfre_score *score, const float *left, const float *right,
+                         float *left_gradient, float *right_gradient, bool rough)
 {
     _Alignas(64) float gradient[STREAMS][2 * WFRE_BLOCK_LIMIT * LANES];
-    vf phi[STREAMS][PADDED], psi[STREAMS][PADDED];
-    problem p = {
+    vf psi[STREAMS][WFRE_BLOCK_LIMIT];
+    lane_problem p = {
         .tables = score->tables, .bins = (int)score->settings.block, .taps = (int)score->window};
     for (int s = 0; s < STREAMS; s++) {
-        for (int i = PADDING - p.taps; !shape.bins && i < PADDING + p.bins + p.taps; i++)
-            phi[s][i] = psi[s][i] = vf_set(0);
-        p.groups[s].phi = phi[s] + PADDING;
-        p.groups[s].psi = psi[s] + PADDING;
+        p.groups[s].psi = psi[s];
         p.groups[s].gradient = left_gradient ? gradient[s] : NULL;
     }
-    unsigned state = vf_flush_denormals();
-    double sum = sum_groups(score, &p, left, right, left_gradient, right_gradient, shape);
-    vf_restore_denormals(state);
+    unsigned state = flush_denormals();
+    double sum = sum_groups(score, &p, left, right, left_gradient, right_gradient, rough);
+    restore_denormals(state);
     return sum / (double)score->blocks;
 }
 
@@ -450,13 +491,13 @@ static void gather_group(const wfre_score *score, const float *row, size_t group
     }
     vf floor = vf_set((float)score->settings.floor);
     for (int i = 0; i < bins; i++)
-        vf_store(mass + i * LANES, vf_add(vf_gather(blocks + i, bins), floor));
+        vf_store(mass + i * LANES, vf_gather(blocks + i, bins) + floor);
 }
 
 /* x^p as (1/x)^-p */
 INLINE vf raised_mass(const float_tables *tables, const float *mass, power_shape power)
 {
-    vf inverse = vf_div(vf_set(1), vf_load(mass));
+    vf inverse = vf_set(1) / vf_load(mass);
     return vf_power(tables, tables->poly, inverse, vf_set(1), power);
 }
 
@@ -479,7 +520,7 @@ INLINE void pack_left_side(const wfre_score *score, const float *row, float *sid
     int bins = (int)score->settings.block;
     const kernel_shape shape = {.power = power};
     vf padded[PADDED];
-    problem p = {.tables = tables, .bins = bins, .taps = (int)score->window};
+    lane_problem p = {.tables = tables, .bins = bins, .taps = (int)score->window};
     for (int i = PADDING - p.taps; i < PADDING + bins + p.taps; i++)
         padded[i] = vf_set(0);
     vf *phi = padded + PADDING;
@@ -488,7 +529,7 @@ INLINE void pack_left_side(const wfre_score *score, const float *row, float *sid
         for (int i = 0; i < bins; i++) {
             vf factor = raised_mass(tables, side + i * LANES, power);
             vf_store(side + (bins + i) * LANES, factor);
-            phi[i] = vf_mul(factor, vf_load(tables->first[i]));
+            phi[i] = factor * vf_load(tables->first[i]);
         }
         for (int i = 0; i < bins; i++) {
             vf s = product(&p, tables->h, phi, i, shape);

@@ -11,17 +11,18 @@ static const power_shape POWER_WIDE = {
 INLINE vf vf_power(const float_tables *t, const float poly[][MOST_LANES], vf s, vf factor,
                    power_shape shape)
 {
-    const unsigned shift = 23 - (unsigned)shape.mantissa_bits;
-    vi bits = vi_bits(s);
+    const int shift = 23 - shape.mantissa_bits;
+    vi bits = (vi)s;
     vf level0 = vf_lookup32(t->level[0], bits, shift);
     vf level1 = vf_lookup32(t->level[1], bits, shift + 5);
     vf reciprocal = vf_lookup16(t->reciprocal, bits, shift);
-    vf f = vf_fms(vf_mantissa(s), reciprocal, vf_set(1));
+    vf mantissa = (vf)((bits & vi_set(0x007FFFFF)) | (vi)vf_set(1));
+    vf f = vf_fms(mantissa, reciprocal, vf_set(1));
     vf sum = vf_load(poly[shape.degree]);
     UNROLL
     for (int i = shape.degree - 1; i >= 0; i--)
         sum = vf_fma(sum, f, vf_load(poly[i]));
-    return vf_mul(vf_mul(level0, level1), vf_mul(factor, sum));
+    return (level0 * level1) * (factor * sum);
 }
 
 #endif

@@ -50,7 +50,7 @@ typedef struct float_tables {
     float scale_sum[MOST_LANES];
     float most_lambda[MOST_LANES];
     uint32_t skipped;
-    const struct kernel_set *kernels; /* chosen among the shapes of float_slots.h */
+    const struct kernel_set *kernels; /* chosen among the shapes of vector_slots.h */
 } float_tables;
 
 /* Whether the power of this shape holds all that the score can meet. */

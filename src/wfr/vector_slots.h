@@ -5,67 +5,60 @@
 
 #include <math.h>
 
-typedef struct kernel_set {
-    /* Gradients may be NULL, both or none. */
-    double (*solve)(const wfre_score *score, const float *left, const float *right,
-                    float *left_gradient, float *right_gradient);
-    double (*extrapolated)(const wfre_score *score, const void *left, const void *right);
-} kernel_set;
-
 INLINE power_shape rough_power(power_shape power)
 {
     power.degree -= 2;
     return power;
 }
 
-/* The set NAME: `bins` and `taps` as in kernel_shape. */
-#define DEFINE_SET(name, bins, taps, power)                                                        \
-    static double solve_##name(const wfre_score *score, const float *left, const float *right,     \
-                               float *left_gradient, float *right_gradient)                        \
+/* The function NAME: iterations of one shape. */
+#define DEFINE_ITERATE(name, bins, taps, power, rough)                                             \
+    static void name(const lane_problem *p, uint32_t count)                                        \
     {                                                                                              \
-        const kernel_shape shape = {bins, taps, power, false};                                     \
-        return solve_pair(score, left, right, left_gradient, right_gradient, shape);               \
-    }                                                                                              \
-    static double extrapolated_##name(const wfre_score *score, const void *left,                   \
-                                      const void *right)                                           \
+        const kernel_shape shape = {bins, taps, power, rough};                                     \
+        iterate(p, count, shape);                                                                  \
+    }
+
+/* The function NAME: the last iteration of one shape. */
+#define DEFINE_FINISH(name, bins, taps, power, rough)                                              \
+    static void name(const lane_problem *p, vd *values)                                            \
     {                                                                                              \
-        const kernel_shape shape = {bins, taps, rough_power(power), true};                         \
-        return solve_pair(score, left, right, NULL, NULL, shape);                                  \
-    }                                                                                              \
-    static const kernel_set name = {solve_##name, extrapolated_##name};
+        const kernel_shape shape = {bins, taps, power, rough};                                     \
+        finish(p, values, shape);                                                                  \
+    }
+
+#define DEFINE_SET(reach, power, bins, taps)                                                       \
+    DEFINE_ITERATE(iterate_##reach##_##bins##_##taps, bins, taps, power, false)                    \
+    DEFINE_ITERATE(rough_##reach##_##bins##_##taps, bins, taps, rough_power(power), true)          \
+    DEFINE_FINISH(finish_##reach##_##bins##_##taps, bins, taps, rough_power(power), true)          \
+    static const kernel_set reach##_##bins##_##taps = {                                            \
+        iterate_##reach##_##bins##_##taps, finish_##bins##_##taps,                                 \
+        rough_##reach##_##bins##_##taps, finish_##reach##_##bins##_##taps};
 
 /* Each shape with both reaches of the power. */
-#define DEFINE_SETS(name, bins, taps)                                                              \
-    DEFINE_SET(near_##name, bins, taps, POWER_NEAR)                                                \
-    DEFINE_SET(wide_##name, bins, taps, POWER_WIDE)
+#define DEFINE_SETS(bins, taps)                                                                    \
+    DEFINE_FINISH(finish_##bins##_##taps, bins, taps, POWER_NEAR, false)                           \
+    DEFINE_SET(near, POWER_NEAR, bins, taps)                                                       \
+    DEFINE_SET(wide, POWER_WIDE, bins, taps)
 
-DEFINE_SETS(5_1, 5, 1)
-DEFINE_SETS(5_2, 5, 2)
-DEFINE_SETS(5_3, 5, 3)
-DEFINE_SETS(5_4, 5, 4)
-DEFINE_SETS(5_5, 5, 5)
-DEFINE_SETS(any_1, 0, 1)
-DEFINE_SETS(any_2, 0, 2)
-DEFINE_SETS(any_3, 0, 3)
-DEFINE_SETS(any_4, 0, 4)
-DEFINE_SETS(any_5, 0, 5)
-DEFINE_SETS(any_6, 0, 6)
-DEFINE_SETS(any_any, 0, 0)
+/* Bins and taps, 0 for any number; the most special first, and (0, 0) last. The paper's sizes are
+ * 5, 10 and 20 with windows of 1 to 5 bins: for 10 and 20 a short loop over the bins is as good as
+ * none. A test may define fewer. */
+#ifndef SHAPES
+#define SHAPES(X)                                                                                  \
+    X(5, 1) X(5, 2) X(5, 3) X(5, 4) X(5, 5) X(0, 1) X(0, 2) X(0, 3) X(0, 4) X(0, 5) X(0, 6) X(0, 0)
+#endif
 
-/* Most special first. */
+SHAPES(DEFINE_SETS)
+
+#define ROW(bins, taps) {bins, taps, &near_##bins##_##taps, &wide_##bins##_##taps},
+
 static const struct {
-    uint32_t bins; /* 0: any */
+    uint32_t bins;
     uint32_t taps;
     const kernel_set *near;
     const kernel_set *wide;
-} SETS[] = {
-    {5, 1, &near_5_1, &wide_5_1},     {5, 2, &near_5_2, &wide_5_2},
-    {5, 3, &near_5_3, &wide_5_3},     {5, 4, &near_5_4, &wide_5_4},
-    {5, 5, &near_5_5, &wide_5_5},     {0, 1, &near_any_1, &wide_any_1},
-    {0, 2, &near_any_2, &wide_any_2}, {0, 3, &near_any_3, &wide_any_3},
-    {0, 4, &near_any_4, &wide_any_4}, {0, 5, &near_any_5, &wide_any_5},
-    {0, 6, &near_any_6, &wide_any_6}, {0, 0, &near_any_any, &wide_any_any},
-};
+} SETS[] = {SHAPES(ROW)};
 
 static const kernel_set *choose_set(const wfre_score *score, bool near)
 {
@@ -85,16 +78,20 @@ static bool too_small(const wfre_score *score, double value)
 
 static double value(const wfre_score *score, const void *left, const void *right)
 {
-    double result = score->tables->kernels->solve(score, left, right, NULL, NULL);
+    double result = solve_pair(score, left, right, NULL, NULL, false);
     return too_small(score, result) ? wide_pair(score, left, right, NULL, NULL) : result;
 }
 
 static double gradient(const wfre_score *score, const void *left, const void *right,
                        float *left_gradient, float *right_gradient)
 {
-    double result =
-        score->tables->kernels->solve(score, left, right, left_gradient, right_gradient);
+    double result = solve_pair(score, left, right, left_gradient, right_gradient, false);
     return too_small(score, result) ? wide_pair(score, left, right, NULL, NULL) : result;
+}
+
+static double extrapolated(const wfre_score *score, const void *left, const void *right)
+{
+    return solve_pair(score, left, right, NULL, NULL, true);
 }
 
 static double value_wide(const wfre_score *score, const void *left, const void *right)
@@ -173,7 +170,7 @@ static bool use_vector_kernels(wfre_score *score, const char *float_name, const 
         kernels.pack_left = near ? pack_left_near : pack_left_wide;
         kernels.pack_right = near ? pack_right_near : pack_right_wide;
         kernels.value = value;
-        kernels.extrapolated = score->tables->kernels->extrapolated;
+        kernels.extrapolated = extrapolated;
         kernels.gradient = gradient;
         kernels.name = float_name;
     }
