@@ -148,12 +148,11 @@ INLINE vf product(const lane_problem *p, const float kernel[][MOST_LANES], const
     return sum;
 }
 
-/* factor s^-p */
-INLINE vf raise(const lane_problem *p, const float *side, vf s, int i, kernel_shape shape)
+/* factor s^-p; the polynomial has the degree of the shape's power. */
+INLINE vf raise(const lane_problem *p, const float poly[][MOST_LANES], const float *side, vf s,
+                int i, kernel_shape shape)
 {
-    const float_tables *t = p->tables;
-    return vf_power(t, shape.rough ? t->rough_poly : t->poly, s, part_of(p, side, 1, i, shape),
-                    shape.power);
+    return vf_power(p->tables, poly, s, part_of(p, side, 1, i, shape), shape.power);
 }
 
 /* phi and psi of a group while it is iterated. Local to a kernel, so that the compiler sees that no
@@ -173,14 +172,20 @@ INLINE void start(const lane_problem *p, const lane_group *g, scalings *scaling,
     FOR_BINS(i, p, shape, scaling->psi[PADDING + i] = g->psi[i];)
 }
 
-/* to = (mass / (H from))^p */
+/* to = (mass / (H from))^p at bin i. */
+INLINE void update(const lane_problem *p, const vf *from, vf *to, const float *side, int i,
+                   kernel_shape shape)
+{
+    const float_tables *t = p->tables;
+    vf s = product(p, t->h, from, i, shape);
+    to[i] = raise(p, shape.rough ? t->rough_poly : t->poly, side, s, i, shape);
+}
+
 INLINE void half_iteration(const lane_problem *p, const vf *from, vf *to, const float *side,
-                           kernel_shape shape){FOR_BINS(i, p, shape,
-                                                        {
-                                                            vf s = product(p, p->tables->h, from, i,
-                                                                           shape);
-                                                            to[i] = raise(p, side, s, i, shape);
-                                                        })}
+                           kernel_shape shape)
+{
+    FOR_BINS(i, p, shape, update(p, from, to, side, i, shape);)
+}
 
 /* `count` iterations of all groups, from psi to psi. */
 INLINE void iterate(const lane_problem *p, uint32_t count, kernel_shape shape)
@@ -214,7 +219,7 @@ INLINE vf finish_bin(const lane_problem *p, const vf *from, vf *to, const float 
     vf mass = part_of(p, side, 0, i, shape);
     vf s = product(p, p->tables->h, from, i, shape);
     if (shape.rough) {
-        to[i] = raise(p, side, s, i, shape);
+        to[i] = raise(p, p->tables->poly, side, s, i, shape);
         return vf_fnma(to[i], s, mass);
     }
     vf ratio = mass / s;
@@ -280,6 +285,10 @@ INLINE void finish(const lane_problem *p, vd *result, kernel_shape shape)
         FOR_BINS(i, p, shape, {
             add_term(&values[s], finish_bin(p, phi, psi, g->right, gradient, i, shape), i);
         })
+    }
+    UNROLL
+    for (int s = 0; s < STREAMS; s++) {
+        const vf *phi = scaling[s].phi + PADDING, *psi = scaling[s].psi + PADDING;
         FOR_BINS(i, p, shape, add_term(&values[s], untransported(p, phi, psi, i, shape), i);)
         move_terms(&values[s]);
         result[s] = values[s].many;
@@ -298,49 +307,60 @@ INLINE void finish(const lane_problem *p, vd *result, kernel_shape shape)
  * z = e_k - p^2 e_{k-1} has no part in the first mode, so that the second one's part of e_k is
  * z lambda / (lambda - p^2). Both are carried to iteration L - 1 as geometric sums. */
 
-/* The last two steps of a group. */
-typedef struct steps {
-    vf last[WFRE_BLOCK_LIMIT];   /* e_k */
-    vf before[WFRE_BLOCK_LIMIT]; /* e_{k-1} */
-} steps;
+/* What lambda is made of: sums of y times 1, e_k, e_{k-1}, e_k e_{k-1} and e_{k-1}^2. */
+typedef struct step_sums {
+    vf weight, last, before, cross, square;
+} step_sums;
 
-static vf estimate_lambda(const lane_problem *p, const lane_group *g, const steps *e)
+INLINE void add_steps(step_sums *sums, vf mass, vf last, vf before)
 {
-    vf weight = vf_set(0), mean_last = vf_set(0), mean_before = vf_set(0);
-    for (int i = 0; i < p->bins; i++) {
-        vf mass = vf_load(g->right + i * LANES);
-        weight += mass;
-        mean_last = vf_fma(mass, e->last[i], mean_last);
-        mean_before = vf_fma(mass, e->before[i], mean_before);
-    }
-    mean_last /= weight;
-    mean_before /= weight;
-    vf cross = vf_set(0), square = vf_set(1e-30f);
-    for (int i = 0; i < p->bins; i++) {
-        vf r = e->before[i] - mean_before;
-        vf weighted = vf_load(g->right + i * LANES) * r;
-        cross = vf_fma(weighted, e->last[i] - mean_last, cross);
-        square = vf_fma(weighted, r, square);
-    }
-    /* Slower modes outlive this one, hence a little more; and it must stay clear of p^2. */
-    vf lambda = cross / square * vf_set(1.01f);
-    return vf_max(vf_set(0), vf_min(lambda, vf_load(p->tables->most_lambda)));
+    vf weighted = mass * before;
+    sums->weight += mass;
+    sums->before += weighted;
+    sums->last = vf_fma(mass, last, sums->last);
+    sums->cross = vf_fma(weighted, last, sums->cross);
+    sums->square = vf_fma(weighted, before, sums->square);
 }
 
-/* psi from iteration k to L - 1. */
-static void extrapolate(const lane_problem *p, const lane_group *g, const steps *e)
+INLINE vf estimate_lambda(const step_sums *sums, const float_tables *t)
+{
+    vf cross = vf_fnma(sums->last, sums->before, sums->weight * sums->cross);
+    vf square = vf_fnma(sums->before, sums->before, sums->weight * sums->square);
+    /* Slower modes outlive this one, hence a little more; and it must stay clear of p^2. */
+    vf lambda = cross / vf_max(square, vf_set(1e-30f)) * vf_set(1.01f);
+    return vf_max(vf_set(0), vf_min(lambda, vf_load(t->most_lambda)));
+}
+
+/* psi from iteration k to L - 1; `old` and `older` are those of iterations k - 1 and k - 2. */
+INLINE void extrapolate(const lane_problem *p, const lane_group *g, const vf *older, const vf *old,
+                        kernel_shape shape)
 {
     const float_tables *t = p->tables;
-    vf lambda = estimate_lambda(p, g, e), known = vf_load(t->scale_factor);
+    vf last[WFRE_BLOCK_LIMIT], before[WFRE_BLOCK_LIMIT]; /* e_k and e_{k-1} */
+    step_sums sums = {vf_set(0), vf_set(0), vf_set(0), vf_set(0), vf_set(0)};
+    FOR_BINS(i, p, shape, {
+        last[i] = vf_log2(g->psi[i] / old[i], true);
+        before[i] = vf_log2(old[i] / older[i], true);
+        add_steps(&sums, part_of(p, g->right, 0, i, shape), last[i], before[i]);
+    })
+    vf lambda = estimate_lambda(&sums, t), known = vf_load(t->scale_factor);
     vf known_sum = vf_load(t->scale_sum), sum = vf_set(0); /* lambda + ... + lambda^n */
     for (uint32_t i = 0; i < t->skipped; i++)
         sum = vf_fma(lambda, sum, lambda);
     vf second = lambda / (lambda - known) * (sum - known_sum);
-    for (int i = 0; i < p->bins; i++) {
-        vf z = vf_fnma(known, e->before[i], e->last[i]);
-        vf move = vf_fma(second, z, known_sum * e->last[i]);
+    FOR_BINS(i, p, shape, {
+        vf z = vf_fnma(known, before[i], last[i]);
+        vf move = vf_fma(second, z, known_sum * last[i]);
         g->psi[i] = vf_fma(g->psi[i], vf_exp2m1(move, true), g->psi[i]);
-    }
+    })
+}
+
+INLINE void skip_iterations(const lane_problem *p, vf older[][WFRE_BLOCK_LIMIT],
+                            vf old[][WFRE_BLOCK_LIMIT], kernel_shape shape)
+{
+    UNROLL
+    for (int s = 0; s < STREAMS; s++)
+        extrapolate(p, &p->groups[s], older[s], old[s], shape);
 }
 
 /* ---- a pair ------------------------------------------------------------------------------- */
@@ -350,6 +370,7 @@ typedef struct kernel_set {
     void (*iterate)(const lane_problem *p, uint32_t count);
     void (*finish)(const lane_problem *p, vd *values);
     void (*iterate_rough)(const lane_problem *p, uint32_t count);
+    void (*skip)(const lane_problem *p, vf older[][WFRE_BLOCK_LIMIT], vf old[][WFRE_BLOCK_LIMIT]);
     void (*finish_rough)(const lane_problem *p, vd *values);
 } kernel_set;
 
@@ -377,34 +398,25 @@ static void solve_groups(const lane_problem *p, uint32_t iterations)
             p->groups[s].psi[i] = vf_set(1 / (float)p->bins);
 }
 
-/* log2 of what psi was multiplied by since it was kept; keeps it anew. */
-static void take_step(const lane_problem *p, int s, vf *kept, vf *step)
+static void keep_psi(const lane_problem *p, vf kept[][WFRE_BLOCK_LIMIT])
 {
-    for (int i = 0; i < p->bins; i++) {
-        vf psi = p->groups[s].psi[i];
-        step[i] = vf_log2(psi / kept[i], true);
-        kept[i] = psi;
-    }
+    for (int s = 0; s < STREAMS; s++)
+        for (int i = 0; i < p->bins; i++)
+            kept[s][i] = p->groups[s].psi[i];
 }
 
 /* `iterations` true ones, at least 3; then as if all but the last were done. */
 static void solve_groups_extrapolated(const lane_problem *p, uint32_t iterations)
 {
-    vf kept[STREAMS][WFRE_BLOCK_LIMIT];
-    steps e[STREAMS];
+    const kernel_set *kernels = p->tables->kernels;
+    vf older[STREAMS][WFRE_BLOCK_LIMIT], old[STREAMS][WFRE_BLOCK_LIMIT];
     first_iteration(p);
-    p->tables->kernels->iterate_rough(p, iterations - 3);
-    for (int s = 0; s < STREAMS; s++)
-        for (int i = 0; i < p->bins; i++)
-            kept[s][i] = p->groups[s].psi[i];
-    p->tables->kernels->iterate_rough(p, 1);
-    for (int s = 0; s < STREAMS; s++)
-        take_step(p, s, kept[s], e[s].before);
-    p->tables->kernels->iterate_rough(p, 1);
-    for (int s = 0; s < STREAMS; s++) {
-        take_step(p, s, kept[s], e[s].last);
-        extrapolate(p, &p->groups[s], &e[s]);
-    }
+    kernels->iterate_rough(p, iterations - 3);
+    keep_psi(p, older);
+    kernels->iterate_rough(p, 1);
+    keep_psi(p, old);
+    kernels->iterate_rough(p, 1);
+    kernels->skip(p, older, old);
 }
 
 /* Lanes to rows: element (block, bin) of the group from vector `bin`, lane `block`. */

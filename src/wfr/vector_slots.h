@@ -27,13 +27,25 @@ INLINE power_shape rough_power(power_shape power)
         finish(p, values, shape);                                                                  \
     }
 
+/* The function NAME: extrapolation, which has no taps. */
+#define DEFINE_SKIP(name, bins)                                                                    \
+    static void name(const lane_problem *p, vf older[][WFRE_BLOCK_LIMIT],                          \
+                     vf old[][WFRE_BLOCK_LIMIT])                                                   \
+    {                                                                                              \
+        const kernel_shape shape = {bins, 0, POWER_NEAR, true};                                    \
+        skip_iterations(p, older, old, shape);                                                     \
+    }
+
+DEFINE_SKIP(skip_5, 5)
+DEFINE_SKIP(skip_0, 0)
+
 #define DEFINE_SET(reach, power, bins, taps)                                                       \
     DEFINE_ITERATE(iterate_##reach##_##bins##_##taps, bins, taps, power, false)                    \
     DEFINE_ITERATE(rough_##reach##_##bins##_##taps, bins, taps, rough_power(power), true)          \
-    DEFINE_FINISH(finish_##reach##_##bins##_##taps, bins, taps, rough_power(power), true)          \
+    DEFINE_FINISH(finish_##reach##_##bins##_##taps, bins, taps, power, true)                       \
     static const kernel_set reach##_##bins##_##taps = {                                            \
         iterate_##reach##_##bins##_##taps, finish_##bins##_##taps,                                 \
-        rough_##reach##_##bins##_##taps, finish_##reach##_##bins##_##taps};
+        rough_##reach##_##bins##_##taps, skip_##bins, finish_##reach##_##bins##_##taps};
 
 /* Each shape with both reaches of the power. */
 #define DEFINE_SETS(bins, taps)                                                                    \
