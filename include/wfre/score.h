@@ -145,6 +145,28 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_score_pairs(const wfre_score *score, wf
                                                      const wfre_gradients *gradients,
                                                      wfre_error *error);
 
+/* ---- cases from a file ------------------------------------------------------------------------
+ */
+
+/* Pairs with settings of their own, from JSON: an array of objects with "left" and "right", and
+ * "block", "radius", "epsilon", "power", "iterations" and "floor" where they differ from the
+ * defaults. The path "-" is standard input. */
+typedef struct wfre_score_cases wfre_score_cases;
+
+typedef struct wfre_score_case {
+    wfre_score_settings settings; /* not checked yet */
+    const double *left;           /* `dimension` numbers; both live as long as the cases */
+    const double *right;
+} wfre_score_case;
+
+WFRE_API WFRE_NODISCARD wfre_status wfre_score_cases_open(const char *path,
+                                                          const wfre_score_settings *defaults,
+                                                          wfre_score_cases **cases,
+                                                          wfre_error *error);
+WFRE_API void wfre_score_cases_free(wfre_score_cases *cases);
+WFRE_API size_t wfre_score_cases_count(const wfre_score_cases *cases);
+WFRE_API const wfre_score_case *wfre_score_cases_get(const wfre_score_cases *cases, size_t index);
+
 /* ---- one against many -------------------------------------------------------------------------
  */
 
