@@ -19,7 +19,7 @@ enum { FOLDS = 10, STEPS = 1000 };
 static const double OLD_SHARE = 0.05; /* of old triples that are kept for questions */
 
 typedef enum kind { BASE, GIVEN, REST, OLD, UNUSED } kind;
-typedef enum question_set { ANSWER, ANCHOR, OLD_QUESTIONS, SETS } question_set;
+typedef enum question_set { ANSWER, ANCHOR, OLD_BEFORE, OLD_AFTER, SETS } question_set;
 typedef enum file { TRIPLES, GRAPH, MODEL, QUERIES, FILES = QUERIES + SETS } file;
 
 typedef struct work {
@@ -87,6 +87,8 @@ static wfre_status write_triples(work *w, kind wanted)
     FILE *stream = fopen(path, "w");
     for (wfre_relation r = 0; stream && r < wfre_graph_relations(w->full); r += 2) {
         wfre_name name = wfre_graph_relation_name(w->full, r);
+        if (w->base && wfre_graph_find_relation(w->base, name.bytes, name.length) == WFRE_NONE)
+            continue; /* nor can it be added */
         wfre_list heads = wfre_graph_sources(w->full, WFRE_TEST, r);
         for (size_t h = 0; h < heads.count; h++) {
             wfre_name head = wfre_graph_entity_name(w->full, heads.ids[h]);
@@ -112,14 +114,18 @@ static wfre_entity translate(const work *w, wfre_entity entity)
     return wfre_graph_find_entity(w->larger, name.bytes, name.length);
 }
 
-/* Writes the answers that are to be found (hard) or that are left out of the ranking. */
+/* Writes the answers that are to be found (hard) or that are left out of the ranking. Before new
+ * entities are added, they cannot be answers. */
 static size_t write_answers(const work *w, FILE *stream, wfre_entity from, wfre_relation relation,
-                            kind wanted, bool hard)
+                            question_set set, bool hard)
 {
+    kind wanted = set == OLD_BEFORE || set == OLD_AFTER ? OLD : REST;
     wfre_list all = wfre_graph_targets(w->full, WFRE_TEST, relation, from);
     size_t count = 0;
     for (size_t i = 0; i < all.count; i++) {
         wfre_entity answer = translate(w, all.ids[i]);
+        if (set == OLD_BEFORE && w->held_out[all.ids[i]])
+            continue;
         if (answer != WFRE_NONE && (classify(w, from, relation, all.ids[i]) == wanted) == hard) {
             if (stream)
                 fprintf(stream, "%s%u", count > 0 ? " " : "", answer);
@@ -132,7 +138,6 @@ static size_t write_answers(const work *w, FILE *stream, wfre_entity from, wfre_
 static wfre_status write_queries(work *w, question_set set)
 {
     const char *path = w->paths[QUERIES + set];
-    kind wanted = set == OLD_QUESTIONS ? OLD : REST;
     FILE *stream = fopen(path, "w");
     for (wfre_relation r = 0; stream && r < wfre_graph_relations(w->full); r++) {
         wfre_name name = wfre_graph_relation_name(w->full, r);
@@ -141,12 +146,12 @@ static wfre_status write_queries(work *w, question_set set)
         for (size_t i = 0; relation != WFRE_NONE && i < sources.count; i++) {
             wfre_entity from = sources.ids[i], id = translate(w, from);
             if (id == WFRE_NONE || w->held_out[from] != (set == ANCHOR) ||
-                write_answers(w, NULL, from, r, wanted, true) == 0)
+                write_answers(w, NULL, from, r, set, true) == 0)
                 continue;
             fprintf(stream, "1p\t(p,#%u,(e,#%u))\t", relation + r % 2, id);
-            (void)write_answers(w, stream, from, r, wanted, false);
+            (void)write_answers(w, stream, from, r, set, false);
             fputc('\t', stream);
-            (void)write_answers(w, stream, from, r, wanted, true);
+            (void)write_answers(w, stream, from, r, set, true);
             fputc('\n', stream);
             w->counts[set]++;
         }
@@ -225,7 +230,7 @@ static wfre_status add(work *w, const wfre_model *base, const uint32_t *steps, w
 
 typedef struct results {
     result untrained, copied, added, retrained;
-    double old_before, old_after;
+    double old_before, old_copied, old_after;
     wfre_addition addition;
 } results;
 
@@ -246,9 +251,11 @@ static wfre_status compare_added(work *w, const wfre_model *base, results *r)
     if (status == WFRE_OK)
         status = judge_new(w, added, &r->added);
     if (status == WFRE_OK)
-        status = judge(w, w->base, base, OLD_QUESTIONS, &r->old_before);
+        status = judge(w, w->base, base, OLD_BEFORE, &r->old_before);
     if (status == WFRE_OK)
-        status = judge(w, w->larger, added, OLD_QUESTIONS, &r->old_after);
+        status = judge(w, w->larger, copied, OLD_AFTER, &r->old_copied);
+    if (status == WFRE_OK)
+        status = judge(w, w->larger, added, OLD_AFTER, &r->old_after);
     wfre_model_free(copied);
     wfre_model_free(added);
     return status;
@@ -315,7 +322,8 @@ static void report(const work *w, const results *r)
     bench_number(call, "added_anchor", r->added.anchor, "added");
     bench_number(call, "retrained_anchor", r->retrained.anchor, "trained anew");
     bench_number(call, "old_before", r->old_before, "MRR x 100 of old questions, before");
-    bench_number(call, "old_after", r->old_after, "and after");
+    bench_number(call, "old_copied", r->old_copied, "with copies");
+    bench_number(call, "old_after", r->old_after, "with the entities added");
     bench_end(call);
 }
 
@@ -336,8 +344,8 @@ static wfre_status make_graph(work *w)
 
 static wfre_status prepare(work *w)
 {
-    static const char *const NAMES[FILES] = {"t.tsv",      "g.kg",       "m.safetensors",
-                                             "answer.tsv", "anchor.tsv", "old.tsv"};
+    static const char *const NAMES[FILES] = {
+        "t.tsv", "g.kg", "m.safetensors", "answer.tsv", "anchor.tsv", "before.tsv", "after.tsv"};
     const char *path = cli_text(w->call, "graph", NULL);
     w->share = cli_number(w->call, "share", 0.5);
     strcpy(w->folder, "/tmp/wfre-bench-XXXXXX");

@@ -8,7 +8,7 @@
 
 #include "bench.h"
 
-enum { BATCH = 64, TOP = 10 };
+enum { BATCH = 64, TOP = 10, ALONE = 100 }; /* ALONE: questions asked exhaustively one by one */
 
 typedef struct work {
     const cli_call *call;
@@ -153,6 +153,7 @@ static wfre_status open_model(work *w)
 typedef struct pass {
     size_t together; /* questions at a time */
     bool exhaustive;
+    size_t count;    /* questions asked: all, or the first */
     double *seconds; /* of each question; those of a batch share its time */
     wfre_entity (*found)[TOP];
     double scored; /* entities a question */
@@ -166,15 +167,15 @@ static wfre_status run_pass(work *w, pass *p)
     options.top = TOP;
     options.exhaustive = p->exhaustive;
     wfre_status status = WFRE_OK;
-    for (size_t first = 0; first < w->count && status == WFRE_OK; first += p->together) {
-        size_t count = w->count - first < p->together ? w->count - first : p->together;
+    for (size_t first = 0; first < p->count && status == WFRE_OK; first += p->together) {
+        size_t count = p->count - first < p->together ? p->count - first : p->together;
         double start = cli_clock();
         status = wfre_ask_many(w->asker, (const wfre_query *const *)w->queries + first, count,
                                &options, cli_monitor(), answers, &w->error);
         double each = (cli_clock() - start) / (double)count;
         for (size_t i = 0; status == WFRE_OK && i < count; i++) {
             p->seconds[first + i] = each;
-            p->scored += (double)answers[i].scored / (double)w->count;
+            p->scored += (double)answers[i].scored / (double)p->count;
             for (size_t k = 0; k < TOP; k++)
                 p->found[first + i][k] =
                     k < answers[i].predicted_count ? answers[i].predicted[k].entity : WFRE_NONE;
@@ -200,11 +201,11 @@ static void report(const work *w, const pass *passes)
     const cli_call *call = w->call;
     size_t same = 0;
     for (size_t i = 0; i < w->count; i++)
-        same += memcmp(passes[0].found[i], passes[2].found[i], sizeof *passes[0].found) == 0 &&
-                memcmp(passes[1].found[i], passes[2].found[i], sizeof *passes[0].found) == 0;
+        same += memcmp(passes[0].found[i], passes[3].found[i], sizeof *passes[0].found) == 0 &&
+                memcmp(passes[1].found[i], passes[3].found[i], sizeof *passes[0].found) == 0;
     double median[4];
     for (int i = 0; i < 4; i++)
-        median[i] = quantile(passes[i].seconds, w->count, 0.5);
+        median[i] = quantile(passes[i].seconds, passes[i].count, 0.5);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     bench_begin(call, "ask");
@@ -236,6 +237,7 @@ static wfre_status measure(work *w)
                       {.together = BATCH, .exhaustive = true}};
     wfre_status status = WFRE_OK;
     for (int i = 0; i < 4; i++) {
+        passes[i].count = i == 2 && w->count > ALONE ? ALONE : w->count;
         passes[i].seconds = calloc(w->count, sizeof *passes[i].seconds);
         passes[i].found = calloc(w->count, sizeof *passes[i].found);
         if (!passes[i].seconds || !passes[i].found)

@@ -9,10 +9,10 @@
  *   + weight mean over other questions   softplus(rho (D(a, q) - D(e, q)))
  *
  * by descent on e with everything else left as it is. It starts as the old entity that answers most
- * of the same questions, and the weight rises and falls so that it intrudes on other questions as
- * much as that one did: an entity with many triples needs a strong push, one with few would be
- * driven off by it. Neighbours that are new themselves have no histogram and are left out; an
- * entity with no other neighbours gets the mean of all entities. */
+ * of the same questions, and the weight rises and falls so that it intrudes on other questions
+ * little more than that one did: an entity with many triples needs a strong push, one with few
+ * would be driven off by it. Neighbours that are new themselves have no histogram and are left out;
+ * an entity with no other neighbours gets the mean of all entities. */
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +25,7 @@
 
 enum { OWN = 64, OTHERS = 256, BATCH = OWN + OTHERS };
 static const double FIRST_PUSH = 1, LEAST_PUSH = 0.1, MOST_PUSH = 32, PUSH_RATE = 0.5;
+static const double SLACK = 1.5; /* how much more it may intrude than the one it starts as */
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 
 /* ---- the larger graph ---------------------------------------------------------------------------
@@ -351,7 +352,7 @@ static void balance(fitting *f, wfre_entity alike, uint32_t step)
 {
     if (step == 1) {
         f->push = FIRST_PUSH;
-        f->level = fmax(intrusion(f, alike), 1e-3);
+        f->level = fmax(SLACK * intrusion(f, alike), 1e-3);
     }
     double excess = fmin(intrusion(f, WFRE_NONE) / f->level - 1, 2);
     f->push = fmin(fmax(f->push * exp(PUSH_RATE * excess), LEAST_PUSH), MOST_PUSH);
