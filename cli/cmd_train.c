@@ -13,6 +13,7 @@ static const cli_option OPTIONS[] = {
     {"time", 0, CLI_DURATION, "TIME", "length of the run, such as 90s, 30m, 1.5h", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of the run in steps, for exact reproduction", 1, 1e15},
     {"resume", 0, CLI_FLAG, NULL, "go on from the checkpoint of an interrupted run", 0, 0},
+    {"from", 0, CLI_TEXT, "FILE", "start with the weights (and the sizes) of this model", 0, 0},
     {"dim", 0, CLI_TEXT, "N", "length of a histogram, a multiple of the block size", 0, 0},
     {"bases", 0, CLI_TEXT, "N", "matrices that relations are mixed from; 0: a free one each", 0, 0},
     {"batch", 0, CLI_TEXT, "N", "queries a step", 0, 0},
@@ -107,6 +108,7 @@ static int run(const cli_call *call)
         settings.steps = 0, settings.seconds = 0; /* as long as the checkpoint says */
     wfre_train_run options = {
         .model = out,
+        .from = cli_text(call, "from", NULL),
         .resume = resume,
         .checkpoint_seconds = cli_duration(call, "checkpoint", 60),
         .queries = cli_text(call, "queries", NULL),

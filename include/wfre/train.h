@@ -49,6 +49,7 @@ typedef struct wfre_train_settings {
     uint32_t batch;               /* queries a step */
     uint32_t negatives;           /* candidates drawn (for each query, or shared) */
     uint32_t positives;           /* answers drawn for each query */
+    bool every_answer; /* all answers among shared candidates are aimed at, not the drawn alone */
     uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
     double stage;                 /* share of the run after which the second stage begins */
     double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
@@ -117,6 +118,7 @@ WFRE_API const wfre_model *wfre_trainer_model(const wfre_trainer *trainer);
 typedef struct wfre_train_run {
     const char *model;         /* the file to write; beside it NAME.log.jsonl, NAME.curve.svg and,
                                   while the run lasts, NAME.checkpoint */
+    const char *from;          /* start with this model's weights; NULL: at random */
     bool resume;               /* go on from the checkpoint */
     double checkpoint_seconds; /* between checkpoints */
     const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */

@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "model/file.h"
+#include "model/safetensors.h"
 #include "train/checkpoint.h"
 #include "train/validate.h"
 
@@ -252,6 +254,30 @@ cleanup:
 
 /* ---- begin and end ------------------------------------------------------------------------ */
 
+/* A fresh run that starts with the weights of a trained model; score and recipe are its own. */
+static wfre_status start_from(session *s, const wfre_train_settings *settings, wfre_error *error)
+{
+    wfre_safetensors *file = NULL;
+    wfre_model *model = NULL;
+    wfre_status status;
+    TRY(wfre_safetensors_open(s->run->from, &file, error));
+    TRY(wfre_model_read(file, s->run->from, &model, error));
+    TRY(wfre_model_check_graph(model, s->graph, error));
+    wfre_model_settings old = model->settings;
+    model->settings = settings->model;
+    model->settings.dim = old.dim;
+    model->settings.bases = old.bases;
+    model->settings.layers = old.layers;
+    model->settings.score.dimension = old.dim;
+    TRY(wfre_model_settings_check(&model->settings, error));
+    TRY(wfre_trainer_create_with(s->graph, settings, s->pool, model, &s->trainer, error));
+    model = NULL; /* the trainer's now */
+cleanup:
+    wfre_model_free(model);
+    wfre_safetensors_close(file);
+    return status;
+}
+
 static wfre_status begin(session *s, const wfre_train_settings *settings, bool *resumed,
                          wfre_error *error)
 {
@@ -273,6 +299,8 @@ static wfre_status begin(session *s, const wfre_train_settings *settings, bool *
     if (s->run->resume)
         TRY(wfre_checkpoint_read(s->checkpoint_path, s->graph, s->pool, settings, &s->trainer,
                                  &s->best, error));
+    else if (s->run->from)
+        TRY(start_from(s, settings, error));
     else
         TRY(wfre_trainer_create(s->graph, settings, s->pool, &s->trainer, error));
     if (s->run->validate > 0)

@@ -29,6 +29,8 @@ const wfre_setting wfre_train_table[] = {
     {"negatives", WFRE_SETTING_U32, FIELD(negatives), 0, 1 << 24, NULL,
      "candidates drawn for each query, or shared by the batch"},
     {"positives", WFRE_SETTING_U32, FIELD(positives), 1, 1024, NULL, "answers drawn a query"},
+    {"every-answer", WFRE_SETTING_BOOL, FIELD(every_answer), 0, 0, NULL,
+     "aim at all answers among shared candidates, not at the drawn alone: yes or no"},
     {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
      "hard candidates a query in the second stage"},
     {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,

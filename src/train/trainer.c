@@ -102,6 +102,10 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         TRY(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
         by_score = true;
     }
+    if (!by_score && t->settings.every_answer) {
+        view.positive_begin = view.answer_begin;
+        view.positives = view.answers;
+    }
     TRY(by_score ? wfre_loss_pairs(t->pairs, &view, loss, error)
                  : wfre_loss_matrix(t->loss, &view, loss, error));
     size_t anchors = t->batch->slot_count - t->batch->candidate_count;

@@ -20,6 +20,7 @@ static wfre_train_settings recipe(int variant)
     s.negatives = 16;
     s.hard = 5;
     s.positives = variant == 2 ? 3 : 1;
+    s.every_answer = variant < 2;
     s.steps = 6;
     s.drop_basis = variant == 0 ? 0.1 : 0;
     if (variant == 1)
