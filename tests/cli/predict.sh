@@ -23,7 +23,7 @@ ask m.safetensors '?x : r1(e0, ?x)' --min-probability 1
 # A cycle is answered exactly; the model says why it cannot help.
 ask m.safetensors '?x : r1(?x, ?y) & r2(?y, ?z) & r3(?x, ?z)' --top 2
 printf '?x : r1(e0, ?x)\n?x : r9(e0, ?x)\n?x : r2(e0, ?x) & !r1(e1, ?x)\n' | ask m.safetensors --top 1
-ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]+/X/g; s/(known     |predicted)  (r.*\)).*/EDGE \2/' | tail -n +4
+ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]+/X/g; s/(known|predicted) +(r.*\)).*/EDGE \2/' | tail -n +4
 wfre ask g.kg m.safetensors '?x : r1(e0, ?x)' --explain=svg 2>&1 | head -c 4
 echo
 # Known and predicted together are all entities, each once, whatever is asked on whatever split.

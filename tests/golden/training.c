@@ -26,18 +26,20 @@ static wfre_train_settings recipe(void)
 static void test_golden_losses(void **state)
 {
     (void)state;
-    static const double golden[10] = {4.944749, 4.923619, 4.929710, 4.892704, 4.972271,
-                                      5.024424, 4.841779, 4.775228, 4.980281, 4.865705};
+    static const double golden[10] = {5.269283, 5.216184, 5.095534, 4.987383, 4.949407,
+                                      5.031734, 4.835878, 4.865981, 4.976951, 4.814594};
     wfre_train_settings settings = recipe();
     wfre_trainer *trainer;
+    double apart = 0;
     setenv("WFRE_ISA", "reference", 1);
     assert_ok(wfre_trainer_create(umls, &settings, NULL, &trainer, error));
     for (int i = 0; i < 10; i++) {
         assert_ok(wfre_trainer_step(trainer, error));
         double loss = wfre_trainer_status(trainer).last_loss;
         print_message("%.6f\n", loss);
-        assert_true(fabs(loss - golden[i]) < 2e-6);
+        apart = fmax(apart, fabs(loss - golden[i]));
     }
+    assert_true(apart < 2e-6);
     wfre_trainer_free(trainer);
     unsetenv("WFRE_ISA");
 }
@@ -61,7 +63,7 @@ static void test_above_chance(void **state)
     assert_ok(wfre_validation_run(validation, wfre_trainer_model(trainer), 0, NULL, &after, error));
     print_message("MRR of 14 types: untrained %.3f, trained %.3f\n", before, after);
     assert_true(before < 0.12);
-    assert_true(after > 0.25);
+    assert_true(after > 0.35);
     wfre_validation_free(validation);
     wfre_trainer_free(trainer);
     wfre_pool_free(pool);
