@@ -228,7 +228,7 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
     if (isfinite(sum))
         return WFRE_OK;
     return wfre_fail(error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
-                     "the loss is not finite at step %llu: lower --rate (now %g) or --rho (now %g)",
+                     "the loss is not finite at step %llu: lower --set rate-layers (now %g) or --rho (now %g)",
                      (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
 }
 
