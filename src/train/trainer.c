@@ -227,9 +227,10 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
         sum += t->vectors->sum(t->model->settings.dim, t->gradients[l].gain);
     if (isfinite(sum))
         return WFRE_OK;
-    return wfre_fail(error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
-                     "the loss is not finite at step %llu: lower --set rate-layers (now %g) or --rho (now %g)",
-                     (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
+    return wfre_fail(
+        error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
+        "the loss is not finite at step %llu: lower --set rate-layers (now %g) or --rho (now %g)",
+        (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
 }
 
 wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
