@@ -239,39 +239,53 @@ INLINE four sum_lanes(const vec *v)
            __builtin_shufflevector(abcd, abcd, 4, 5, 6, 7);
 }
 
+typedef vec dot_sums[DOT_ROWS][DOT_COLUMNS];
+
+/* sums[i][j] += a[i] b[j] at k = p .. p+count-1; `count` is LANES or fewer at the end. */
+INLINE void add_dots(dot_sums sums, size_t rows, const float *a, size_t lda, const float *const *b,
+                     size_t p, size_t count)
+{
+    vec x[DOT_ROWS];
+#pragma GCC unroll 6
+    for (size_t i = 0; i < rows; i++)
+        x[i] = count == LANES ? load(a + i * lda + p) : load_part(a + i * lda + p, count);
+#pragma GCC unroll 4
+    for (size_t j = 0; j < DOT_COLUMNS; j++) {
+        vec y = count == LANES ? load(b[j] + p) : load_part(b[j] + p, count);
+#pragma GCC unroll 6
+        for (size_t i = 0; i < rows; i++)
+            sums[i][j] = muladd(x[i], y, sums[i][j]);
+    }
+}
+
 /* C[row + i][column + j] for i < rows and j < 4, as far as there are columns: the last one stands
  * in for those beyond it. */
 INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t rows)
 {
+    const float *a = job->a + row * job->lda;
     const float *b[DOT_COLUMNS];
     for (size_t j = 0; j < DOT_COLUMNS; j++)
         b[j] = job->b + (column + j < job->n ? column + j : job->n - 1) * job->ldb;
-    const float *a = job->a + row * job->lda;
-    vec sums[DOT_ROWS][DOT_COLUMNS];
+    dot_sums sums;
+#pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++)
+#pragma GCC unroll 4
         for (size_t j = 0; j < DOT_COLUMNS; j++)
             sums[i][j] = splat(0.0f);
-    size_t p = 0, k = job->k;
-    for (; p + LANES <= k; p += LANES) {
+    size_t p = 0;
+    for (; p + LANES <= job->k; p += LANES) {
         for (size_t j = 0; j < DOT_COLUMNS; j++)
-            __builtin_prefetch(b[j] + DOT_COLUMNS * job->ldb + p);
-        for (size_t i = 0; i < rows; i++) {
-            vec x = load(a + i * job->lda + p);
-            for (size_t j = 0; j < DOT_COLUMNS; j++)
-                sums[i][j] = muladd(x, load(b[j] + p), sums[i][j]);
-        }
+            __builtin_prefetch(b[j] + DOT_COLUMNS * job->ldb + p); /* the next columns' */
+        add_dots(sums, rows, a, job->lda, b, p, LANES);
     }
-    if (p < k)
-        for (size_t i = 0; i < rows; i++) {
-            vec x = load_part(a + i * job->lda + p, k - p);
-            for (size_t j = 0; j < DOT_COLUMNS; j++)
-                sums[i][j] = muladd(x, load_part(b[j] + p, k - p), sums[i][j]);
-        }
+    if (p < job->k)
+        add_dots(sums, rows, a, job->lda, b, p, job->k - p);
+#pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++) {
         float *c = job->c + (row + i) * job->ldc + column;
-        four dots = sum_lanes(sums[i]) * job->alpha;
+        four products = sum_lanes(sums[i]) * job->alpha;
         for (size_t j = 0; j < DOT_COLUMNS && column + j < job->n; j++)
-            c[j] = job->beta != 0.0f ? dots[j] + job->beta * c[j] : dots[j];
+            c[j] = job->beta != 0.0f ? products[j] + job->beta * c[j] : products[j];
     }
 }
 
