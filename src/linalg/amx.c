@@ -15,66 +15,77 @@
 
 enum { SIDE = 16, BLOCK_K = 32, PANEL = 2 * SIDE, TILE_BYTES = 1024, STRIDE = 64 };
 
-/* Rows 0 .. 31 of the strip at k = from .. from+31 as float32, zeros outside: [row][k] or [k][row],
- * as `along_k` of the strip says. */
-static void gather(const wfre_strip *strip, size_t from, float *numbers)
+/* A tile as 16 x 16 pairs of bfloat16 whose k follow each other, the first in the lower half. */
+typedef uint32_t pairs[SIDE * SIDE];
+
+INLINE uvec bits_of(const float *x, size_t count)
 {
-    size_t depth = strip->k - from < BLOCK_K ? strip->k - from : BLOCK_K;
-    size_t rows = strip->along_k ? strip->count : depth;
-    size_t length = strip->along_k ? depth : strip->count;
-    const float *x = strip->x + (strip->along_k ? from : from * strip->ld);
-    if (rows < PANEL || length < PANEL)
-        memset(numbers, 0, PANEL * BLOCK_K * sizeof *numbers);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(numbers + i * PANEL, x + i * strip->ld, length * sizeof *numbers);
+    vec a = count >= LANES ? load(x) : load_part(x, count);
+    return (uvec)round_to_bf16(a);
 }
 
-static void transpose(float *numbers)
+/* [row][pair], of numbers that lie along k */
+static void pair_along_rows(const wfre_strip *tile, uint32_t *out)
 {
-    for (size_t i = 0; i < PANEL; i++)
-        for (size_t j = 0; j < i; j++) {
-            float saved = numbers[i * PANEL + j];
-            numbers[i * PANEL + j] = numbers[j * PANEL + i];
-            numbers[j * PANEL + i] = saved;
+    typedef uint16_t halves __attribute__((vector_size(2 * WFRE_LANES), may_alias));
+    memset(out, 0, sizeof(pairs));
+    for (size_t i = 0; i < tile->count; i++)
+        for (size_t p = 0; p < tile->k; p += SIDE) {
+            uvec bits = bits_of(tile->x + i * tile->ld + p, tile->k - p) >> 16;
+            *(halves *)(out + i * SIDE + p / 2) = __builtin_convertvector(bits, halves);
         }
 }
 
-typedef uint16_t halves __attribute__((vector_size(2 * WFRE_LANES), aligned(2), may_alias));
-typedef uint32_t pairs __attribute__((vector_size(4 * WFRE_LANES), aligned(2), may_alias));
+/* [pair][row], of numbers that lie along the rows */
+static void pair_across_rows(const wfre_strip *tile, uint32_t *out)
+{
+    memset(out, 0, sizeof(pairs));
+    for (size_t p = 0; p < tile->k; p += 2) {
+        const float *x = tile->x + p * tile->ld;
+        uvec even = bits_of(x, tile->count) >> 16, odd = {0};
+        if (p + 1 < tile->k)
+            odd = bits_of(x + tile->ld, tile->count) & 0xFFFF0000u;
+        *(uvec *)(out + p / 2 * SIDE) = even | odd;
+    }
+}
 
-/* 32 rows of 32 k: each row's numbers one after another. */
+static void transpose_pairs(const uint32_t *from, uint32_t *to)
+{
+    for (size_t i = 0; i < SIDE; i += 8)
+        for (size_t j = 0; j < SIDE; j += 8)
+            transpose8((const float *)from + i * SIDE + j, SIDE, 8, (float *)to + j * SIDE + i,
+                       SIDE);
+}
+
+/* Two tiles for each 32 k: [row][pair] for A, [pair][row] for B. */
+static void pack(const wfre_strip *strip, bool rows_first, uint32_t *panel)
+{
+    for (size_t from = 0; from < strip->k; from += BLOCK_K)
+        for (size_t first = 0; first < PANEL; first += SIDE, panel += SIDE * SIDE) {
+            size_t count = strip->count > first ? strip->count - first : 0;
+            wfre_strip tile = *strip;
+            tile.x += strip->along_k ? first * strip->ld + from : from * strip->ld + first;
+            tile.k = strip->k - from < BLOCK_K ? strip->k - from : BLOCK_K;
+            tile.count = count < SIDE ? count : SIDE;
+            _Alignas(64) pairs numbers;
+            uint32_t *out = strip->along_k == rows_first ? panel : numbers;
+            if (strip->along_k)
+                pair_along_rows(&tile, out);
+            else
+                pair_across_rows(&tile, out);
+            if (out != panel)
+                transpose_pairs(numbers, panel);
+        }
+}
+
 static void pack_a(const wfre_strip *strip, void *panel)
 {
-    uint16_t *out = panel;
-    for (size_t from = 0; from < strip->k; from += BLOCK_K, out += PANEL * BLOCK_K) {
-        float numbers[PANEL * BLOCK_K]; /* [row][k] */
-        gather(strip, from, numbers);
-        if (!strip->along_k)
-            transpose(numbers);
-        for (size_t i = 0; i < PANEL * BLOCK_K; i += LANES) {
-            uvec upper = (uvec)round_to_bf16(load(numbers + i)) >> 16;
-            *(halves *)(out + i) = __builtin_convertvector(upper, halves);
-        }
-    }
+    pack(strip, true, panel);
 }
 
-/* 32 columns of 32 k: two successive k of a column share 32 bits, the first in the lower half. */
 static void pack_b(const wfre_strip *strip, void *panel)
 {
-    uint16_t *out = panel;
-    for (size_t from = 0; from < strip->k; from += BLOCK_K, out += PANEL * BLOCK_K) {
-        float numbers[PANEL * BLOCK_K]; /* [k][column] */
-        gather(strip, from, numbers);
-        if (strip->along_k)
-            transpose(numbers);
-        for (size_t tile = 0; tile < 2; tile++)
-            for (size_t pair = 0; pair < SIDE; pair++) {
-                const float *even = numbers + 2 * pair * PANEL + tile * SIDE;
-                uvec low = (uvec)round_to_bf16(load(even)) >> 16;
-                uvec high = (uvec)round_to_bf16(load(even + PANEL)) & 0xFFFF0000u;
-                *(pairs *)(out + (tile * SIDE + pair) * 2 * SIDE) = low | high;
-            }
-    }
+    pack(strip, false, panel);
 }
 
 /* All eight tile registers: 16 rows of 64 bytes. A constant, since compilers do not know that the
@@ -148,6 +159,7 @@ static void compute_tile(const wfre_tile *tile)
 const wfre_gemm_table TABLE = {
     .mr = PANEL,
     .nr = PANEL,
+    .rows = 768,
     .depth = 512,
     .kr = BLOCK_K,
     .number = sizeof(uint16_t),

@@ -21,7 +21,6 @@
 #include "linalg/context.h"
 
 enum {
-    BLOCK_ROWS = 256,          /* panels of A: 256 x depth numbers */
     BLOCK_LEAST_COLUMNS = 512, /* over which the packing of A is spread */
     BLOCK_MOST_COLUMNS = 4096,
     BLOCK_WORK = 4 << 20,  /* multiplications in a block, if the bounds above allow */
@@ -55,7 +54,8 @@ typedef struct block {
     wfre_gemm_job job;
     wfre_precision precision;
     const wfre_gemm_table *table;
-    void *panels; /* of A, and behind them one of B */
+    const wfre_gemm_table *few; /* for few rows: the float32 table */
+    void *panels;               /* of A, and behind them one of B */
 } block;
 
 static wfre_strip strip_of_a(const block *b, size_t row, size_t from, size_t depth)
@@ -115,19 +115,26 @@ static void run_stretch(const block *b, size_t from, size_t depth)
     }
 }
 
+/* Few rows of C, without panels; false if there are too many or they do not lie right. */
+static bool run_few_rows(const block *b)
+{
+    const wfre_gemm_job *job = &b->job;
+    bool round = b->precision == WFRE_BF16;
+    if (!job->transpose_b && job->m <= b->few->most_updates)
+        b->few->updates(job, round);
+    else if (job->transpose_b && !job->transpose_a && job->m <= b->few->most_dots)
+        b->few->dots(job, round);
+    else
+        return false;
+    return true;
+}
+
 static void run_block(const block *b)
 {
+    if (run_few_rows(b))
+        return;
     const wfre_gemm_table *table = b->table;
     const wfre_gemm_job *job = &b->job;
-    if (b->precision == WFRE_FP32 && !job->transpose_b && job->m <= table->most_updates) {
-        table->updates(job);
-        return;
-    }
-    if (b->precision == WFRE_FP32 && job->transpose_b && !job->transpose_a &&
-        job->m <= table->most_dots) {
-        table->dots(job);
-        return;
-    }
     if (table->enter)
         table->enter();
     size_t depth = even_part(job->k, table->depth, table->kr);
@@ -160,7 +167,7 @@ typedef struct gemm_run {
 
 static plan plan_job(const wfre_gemm_table *table, const wfre_gemm_job *job)
 {
-    plan p = {.rows = even_part(job->m, BLOCK_ROWS / table->mr * table->mr, table->mr)};
+    plan p = {.rows = even_part(job->m, table->rows / table->mr * table->mr, table->mr)};
     p.slices = 1;
     if (job->k >= 2 * SLICE_DEPTH && job->m * job->n <= SLICED_SIZE)
         p.slices = least(job->k / SLICE_DEPTH, MOST_SLICES);
@@ -196,7 +203,7 @@ static void gemm_piece(void *context, size_t number, unsigned worker)
     const gemm_run *run = context;
     size_t index = job_of_block(run, number);
     const plan *p = &run->linalg->plans[index];
-    block b = {run->jobs[index], run->precision, run->table,
+    block b = {run->jobs[index], run->precision, run->table, run->linalg->kernels.gemm[WFRE_FP32],
                run->linalg->panels + worker * run->linalg->panel_bytes};
     size_t local = number - p->first;
     size_t slice = local / (p->across * p->down);
@@ -293,6 +300,6 @@ wfre_status wfre_gemm(wfre_linalg *linalg, wfre_precision precision, const wfre_
 
 size_t wfre_gemm_panel_bytes(const wfre_gemm_table *table)
 {
-    size_t rows = round_up(BLOCK_ROWS, table->mr);
+    size_t rows = round_up(table->rows, table->mr);
     return (rows + table->nr) * round_up(table->depth, table->kr) * table->number;
 }

@@ -28,19 +28,20 @@ typedef struct wfre_tile {
 
 typedef struct wfre_gemm_table {
     size_t mr, nr;
+    size_t rows;   /* of A whose panels are in use at once; they should fit the L2 cache */
     size_t depth;  /* the longest k of one panel */
     size_t kr;     /* panels are filled up with zeros to a multiple of this many k */
     size_t number; /* bytes of a number in a panel */
-    /* So many rows of C at most go without panels, by the two functions of these names. */
-    size_t most_dots, most_updates;
     /* Fill a panel of mr (nr) numbers per k; those beyond strip->count are zero. */
     void (*pack_a)(const wfre_strip *strip, void *panel);
     void (*pack_b)(const wfre_strip *strip, void *panel);
     void (*tile)(const wfre_tile *tile);
-    /* C as dot products of rows of A and rows of B, for neither A nor B' transposed; and by adding
-     * multiples of rows of B, for B not transposed. */
-    void (*dots)(const wfre_gemm_job *job);
-    void (*updates)(const wfre_gemm_job *job);
+    /* Without panels, for at most so many rows of C: as dot products of rows of A and rows of B (A
+     * not transposed, B transposed), and by adding multiples of rows of B (B not transposed). The
+     * float32 table has them, and with `round` they do for bfloat16. */
+    size_t most_dots, most_updates;
+    void (*dots)(const wfre_gemm_job *job, bool round);
+    void (*updates)(const wfre_gemm_job *job, bool round);
     /* Called on a thread before and after its tiles; may be NULL. */
     void (*enter)(void);
     void (*leave)(void);

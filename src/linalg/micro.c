@@ -5,10 +5,11 @@
  *   tile     6 x 16: 12 of 16 registers    14 x 32: 28 of 32
  *   dots     3 x 4                         6 x 4
  */
+#include <string.h>
+
+#include "linalg/bf16.h"
 #include "linalg/gemm.h"
 #include "linalg/simd.h"
-
-#include <string.h>
 
 enum {
     MR = LANES == 8 ? 6 : 14,
@@ -22,37 +23,6 @@ enum {
 
 /* ---- panels -----------------------------------------------------------------------------------
  */
-
-typedef float eight __attribute__((vector_size(32)));
-typedef float loose_eight __attribute__((vector_size(32), aligned(4), may_alias));
-
-/* to[p * width + i] = from[i * ld + p] for p < 8 and i < rows <= 8, and 0 for the i from there up
- * to 8. Three rounds of exchanges: of single numbers, of pairs and of halves. */
-INLINE void transpose8(const float *from, size_t ld, size_t rows, float *to, size_t width)
-{
-    eight r[8] = {0}, s[8];
-#pragma GCC unroll 8
-    for (size_t i = 0; i < rows; i++)
-        r[i] = *(const loose_eight *)(from + i * ld);
-#pragma GCC unroll 4
-    for (size_t i = 0; i < 8; i += 2) {
-        s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-        s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-    }
-#pragma GCC unroll 4
-    for (size_t j = 0; j < 4; j++) {
-        size_t i = j + (j & 2); /* 0, 1, 4, 5 */
-        r[i] = __builtin_shufflevector(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-        r[i + 2] = __builtin_shufflevector(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-#pragma GCC unroll 8
-    for (size_t p = 0; p < 8; p++) {
-        eight a = r[p & 3], b = r[(p & 3) + 4];
-        *(loose_eight *)(to + p * width) =
-            p < 4 ? __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
-                  : __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
-    }
-}
 
 /* Numbers that lie along k, transposed in blocks of eight by eight. Where the width is not a
  * multiple of eight a block's rows reach into the next k, or beyond the panel: so the blocks go
@@ -241,17 +211,24 @@ INLINE four sum_lanes(const vec *v)
 
 typedef vec dot_sums[DOT_ROWS][DOT_COLUMNS];
 
-/* sums[i][j] += a[i] b[j] at k = p .. p+count-1; `count` is LANES or fewer at the end. */
+/* `count` is LANES, or fewer at the end of a row. */
+INLINE vec load_rounded(const float *x, size_t count, bool round)
+{
+    vec a = count == LANES ? load(x) : load_part(x, count);
+    return round ? round_to_bf16(a) : a;
+}
+
+/* sums[i][j] += a[i] b[j] at k = p .. p+count-1 */
 INLINE void add_dots(dot_sums sums, size_t rows, const float *a, size_t lda, const float *const *b,
-                     size_t p, size_t count)
+                     size_t p, size_t count, bool round)
 {
     vec x[DOT_ROWS];
 #pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++)
-        x[i] = count == LANES ? load(a + i * lda + p) : load_part(a + i * lda + p, count);
+        x[i] = load_rounded(a + i * lda + p, count, round);
 #pragma GCC unroll 4
     for (size_t j = 0; j < DOT_COLUMNS; j++) {
-        vec y = count == LANES ? load(b[j] + p) : load_part(b[j] + p, count);
+        vec y = load_rounded(b[j] + p, count, round);
 #pragma GCC unroll 6
         for (size_t i = 0; i < rows; i++)
             sums[i][j] = muladd(x[i], y, sums[i][j]);
@@ -260,7 +237,7 @@ INLINE void add_dots(dot_sums sums, size_t rows, const float *a, size_t lda, con
 
 /* C[row + i][column + j] for i < rows and j < 4, as far as there are columns: the last one stands
  * in for those beyond it. */
-INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t rows)
+INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t rows, bool round)
 {
     const float *a = job->a + row * job->lda;
     const float *b[DOT_COLUMNS];
@@ -276,10 +253,10 @@ INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t
     for (; p + LANES <= job->k; p += LANES) {
         for (size_t j = 0; j < DOT_COLUMNS; j++)
             __builtin_prefetch(b[j] + DOT_COLUMNS * job->ldb + p); /* the next columns' */
-        add_dots(sums, rows, a, job->lda, b, p, LANES);
+        add_dots(sums, rows, a, job->lda, b, p, LANES, round);
     }
     if (p < job->k)
-        add_dots(sums, rows, a, job->lda, b, p, job->k - p);
+        add_dots(sums, rows, a, job->lda, b, p, job->k - p, round);
 #pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++) {
         float *c = job->c + (row + i) * job->ldc + column;
@@ -289,7 +266,7 @@ INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t
     }
 }
 
-static void dots(const wfre_gemm_job *job)
+INLINE void all_dots(const wfre_gemm_job *job, bool round)
 {
     size_t groups = (job->m + DOT_ROWS - 1) / DOT_ROWS;
     for (size_t column = 0; column < job->n; column += DOT_COLUMNS)
@@ -297,34 +274,43 @@ static void dots(const wfre_gemm_job *job)
             size_t row = group * job->m / groups;
             switch ((group + 1) * job->m / groups - row) {
             case 1:
-                dot_rows(job, row, column, 1);
+                dot_rows(job, row, column, 1, round);
                 break;
             case 2:
-                dot_rows(job, row, column, 2);
+                dot_rows(job, row, column, 2, round);
                 break;
             case 3:
-                dot_rows(job, row, column, 3);
+                dot_rows(job, row, column, 3, round);
                 break;
 #if WFRE_LANES == 16
             case 4:
-                dot_rows(job, row, column, 4);
+                dot_rows(job, row, column, 4, round);
                 break;
             case 5:
-                dot_rows(job, row, column, 5);
+                dot_rows(job, row, column, 5, round);
                 break;
             case 6:
-                dot_rows(job, row, column, 6);
+                dot_rows(job, row, column, 6, round);
                 break;
 #endif
             }
         }
 }
 
+static void dots(const wfre_gemm_job *job, bool round)
+{
+    if (round)
+        all_dots(job, true);
+    else
+        all_dots(job, false);
+}
+
 /* ---- updates by rows --------------------------------------------------------------------------
  */
 
 /* C[row + i] += alpha sum over q of A[row + i][p + q] B[p + q], for i < rows and q < depth. */
-INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t rows, size_t depth)
+INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t rows, size_t depth,
+                        bool round)
 {
     const float *b = job->b + p * job->ldb;
     float *c = job->c + row * job->ldc;
@@ -333,49 +319,54 @@ INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t r
 #pragma GCC unroll 4
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4
-        for (size_t q = 0; q < depth; q++)
-            factors[i][q] = splat(job->alpha * job->a[(row + i) * across + (p + q) * along]);
-    size_t j = 0;
-    for (; j + LANES <= job->n; j += LANES) {
-        for (size_t q = 0; q < depth; q++)
-            __builtin_prefetch(b + (q + UPDATE_DEPTH) * job->ldb + j);
+        for (size_t q = 0; q < depth; q++) {
+            float x = job->a[(row + i) * across + (p + q) * along];
+            factors[i][q] = splat(job->alpha * (round ? float_from_bf16(bf16_from_float(x)) : x));
+        }
+    for (size_t j = 0; j < job->n; j += LANES) {
+        size_t count = job->n - j < LANES ? job->n - j : LANES;
+        vec y[UPDATE_DEPTH];
+#pragma GCC unroll 4
+        for (size_t q = 0; q < depth; q++) {
+            y[q] = load_rounded(b + q * job->ldb + j, count, round);
+            __builtin_prefetch(b + (q + UPDATE_DEPTH) * job->ldb + j); /* the next rows' */
+        }
 #pragma GCC unroll 4
         for (size_t i = 0; i < rows; i++) {
-            vec sum = load(c + i * job->ldc + j);
+            float *to = c + i * job->ldc + j;
+            vec sum = load_rounded(to, count, false);
 #pragma GCC unroll 4
             for (size_t q = 0; q < depth; q++)
-                sum = muladd(factors[i][q], load(b + q * job->ldb + j), sum);
-            store(c + i * job->ldc + j, sum);
+                sum = muladd(factors[i][q], y[q], sum);
+            if (count == LANES)
+                store(to, sum);
+            else
+                store_part(to, sum, count);
         }
     }
-    for (; j < job->n; j++)
-        for (size_t i = 0; i < rows; i++)
-            for (size_t q = 0; q < depth; q++)
-                c[i * job->ldc + j] = muladd(factors[i][q], splat(b[q * job->ldb + j]),
-                                             splat(c[i * job->ldc + j]))[0];
 }
 
-INLINE void update_group(const wfre_gemm_job *job, size_t row, size_t p, size_t depth)
+INLINE void update_group(const wfre_gemm_job *job, size_t row, size_t p, size_t depth, bool round)
 {
     switch (job->m - row) {
     case 1:
-        update_rows(job, row, p, 1, depth);
+        update_rows(job, row, p, 1, depth, round);
         break;
 #if WFRE_LANES == 16
     case 2:
-        update_rows(job, row, p, 2, depth);
+        update_rows(job, row, p, 2, depth, round);
         break;
     case 3:
-        update_rows(job, row, p, 3, depth);
+        update_rows(job, row, p, 3, depth, round);
         break;
 #endif
     default:
-        update_rows(job, row, p, UPDATE_ROWS, depth);
+        update_rows(job, row, p, UPDATE_ROWS, depth, round);
         break;
     }
 }
 
-static void updates(const wfre_gemm_job *whole)
+INLINE void all_updates(const wfre_gemm_job *whole, bool round)
 {
     wfre_gemm_job job = *whole;
     for (size_t column = 0; column < whole->n; column += UPDATE_COLUMNS) {
@@ -389,16 +380,25 @@ static void updates(const wfre_gemm_job *whole)
         size_t p = 0;
         for (; p + UPDATE_DEPTH <= job.k; p += UPDATE_DEPTH)
             for (size_t row = 0; row < job.m; row += UPDATE_ROWS)
-                update_group(&job, row, p, UPDATE_DEPTH);
+                update_group(&job, row, p, UPDATE_DEPTH, round);
         for (; p < job.k; p++)
             for (size_t row = 0; row < job.m; row += UPDATE_ROWS)
-                update_group(&job, row, p, 1);
+                update_group(&job, row, p, 1, round);
     }
+}
+
+static void updates(const wfre_gemm_job *job, bool round)
+{
+    if (round)
+        all_updates(job, true);
+    else
+        all_updates(job, false);
 }
 
 const wfre_gemm_table KERNEL(wfre_gemm) = {
     .mr = MR,
     .nr = NR,
+    .rows = 256,
     .depth = 400,
     .kr = 1,
     .number = sizeof(float),

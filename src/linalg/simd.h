@@ -12,7 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if WFRE_LANES == 8 || defined(__AVX512F__)
 #define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline /* all of it in one function would take gigabytes to compile */
+#endif
 enum { LANES = WFRE_LANES };
 typedef float vec __attribute__((vector_size(4 * WFRE_LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * WFRE_LANES)));
@@ -186,6 +190,40 @@ INLINE float lane_sum(vec a)
         for (int i = 0; i < half; i++)
             lanes[i] += lanes[i + half];
     return lanes[0];
+}
+
+/* ---- transposition ----------------------------------------------------------------------------
+ */
+
+typedef float eight __attribute__((vector_size(32)));
+typedef float loose_eight __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* to[p * width + i] = from[i * ld + p] for p < 8 and i < rows <= 8, and 0 for the i from there up
+ * to 8. Three rounds of exchanges: of single numbers, of pairs and of halves. */
+INLINE void transpose8(const float *from, size_t ld, size_t rows, float *to, size_t width)
+{
+    eight r[8] = {0}, s[8];
+#pragma GCC unroll 8
+    for (size_t i = 0; i < rows; i++)
+        r[i] = *(const loose_eight *)(from + i * ld);
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 8; i += 2) {
+        s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+        s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+    }
+#pragma GCC unroll 4
+    for (size_t j = 0; j < 4; j++) {
+        size_t i = j + (j & 2); /* 0, 1, 4, 5 */
+        r[i] = __builtin_shufflevector(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+        r[i + 2] = __builtin_shufflevector(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+#pragma GCC unroll 8
+    for (size_t p = 0; p < 8; p++) {
+        eight a = r[p & 3], b = r[(p & 3) + 4];
+        *(loose_eight *)(to + p * width) =
+            p < 4 ? __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+                  : __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+    }
 }
 
 #endif
