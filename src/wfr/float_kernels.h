@@ -385,17 +385,11 @@ static void first_iteration(const lane_problem *p)
     }
 }
 
-/* All iterations but the last. */
+/* All iterations but the last; there are at least two. */
 static void solve_groups(const lane_problem *p, uint32_t iterations)
 {
-    if (iterations > 1) {
-        first_iteration(p);
-        p->tables->kernels->iterate(p, iterations - 2);
-        return;
-    }
-    for (int s = 0; s < STREAMS; s++)
-        for (int i = 0; i < p->bins; i++)
-            p->groups[s].psi[i] = vf_set(1 / (float)p->bins);
+    first_iteration(p);
+    p->tables->kernels->iterate(p, iterations - 2);
 }
 
 static void keep_psi(const lane_problem *p, vf kept[][WFRE_BLOCK_LIMIT])

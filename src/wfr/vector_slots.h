@@ -162,7 +162,9 @@ static bool use_vector_kernels(wfre_score *score, const char *float_name, const 
     if (score->octaves_low < -WIDE_OCTAVES || score->octaves_high > WIDE_OCTAVES)
         return true;
     bool near = wfre_power_covers(score, POWER_NEAR);
-    bool in_float = near || wfre_power_covers(score, POWER_WIDE);
+    /* A single iteration leaves phi and psi so far from the masses that large terms cancel. */
+    bool in_float =
+        score->settings.iterations > 1 && (near || wfre_power_covers(score, POWER_WIDE));
     score->tables = wfre_float_tables_create(score, near ? POWER_NEAR : POWER_WIDE, LANES);
     if (!score->tables)
         return false;
