@@ -40,7 +40,7 @@ void wfre_chart_style(wfre_text *text)
 typedef struct scale {
     double low, high;  /* of the data; logarithms if logarithmic */
     double begin, end; /* in pixels */
-    bool logarithmic;
+    bool logarithmic, whole;
 } scale;
 
 typedef struct plot {
@@ -115,8 +115,8 @@ static void settle(scale *s, const wfre_axis *axis, bool from_zero)
 static void fit_scales(plot *p)
 {
     const wfre_chart *chart = p->chart;
-    p->x = (scale){INFINITY, -INFINITY, 0, 0, chart->x.logarithmic};
-    p->y = (scale){INFINITY, -INFINITY, 0, 0, chart->y.logarithmic};
+    p->x = (scale){INFINITY, -INFINITY, 0, 0, chart->x.logarithmic, chart->x.whole};
+    p->y = (scale){INFINITY, -INFINITY, 0, 0, chart->y.logarithmic, chart->y.whole};
     for (size_t s = 0; s < chart->count; s++)
         for (size_t i = 0; i < chart->series[s].count; i++) {
             const wfre_series *series = &chart->series[s];
@@ -143,6 +143,7 @@ static size_t find_ticks(const scale *s, double wanted, double *ticks)
     size_t count = 0;
     if (!s->logarithmic) {
         double step = nice_step(s->high - s->low, wanted);
+        step = s->whole && step < 1 ? 1 : step;
         for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + step * 1e-9; k++)
             if (count < MAXIMUM_TICKS)
                 ticks[count++] = k * step;

@@ -27,6 +27,7 @@ typedef struct wfre_series {
 typedef struct wfre_axis {
     const char *label;
     bool logarithmic;         /* values that are not positive are left out */
+    bool whole;               /* ticks at whole numbers only */
     double minimum, maximum;  /* both 0: what the data needs */
     const char *const *names; /* categories instead of numbers: NULL, or `count` of them */
     size_t count;

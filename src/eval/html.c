@@ -168,7 +168,7 @@ static void make_shape_chart(const wfre_evaluation *e, shape_chart *c)
     static const char *const NAMES[WFRE_SHAPES] = {"1 anchor",  "2 anchors", "3 anchors",
                                                    "4 anchors", "5 anchors", "6 anchors"};
     c->chart = (wfre_chart){.title = "Mean MRR of the types by depth, percent",
-                            .x = {.label = "projections on the longest way down"},
+                            .x = {.label = "projections on the longest way down", .whole = true},
                             .series = c->series};
     for (uint32_t a = 0; a < WFRE_SHAPES; a++) {
         bool any = false;
