@@ -31,6 +31,20 @@ typedef struct wfre_adjacency {
 
 const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split);
 
+/* Whether an ascending list holds an entity. */
+static inline bool wfre_list_has(wfre_list list, wfre_entity entity)
+{
+    size_t low = 0, high = list.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list.ids[middle] < entity)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list.count && list.ids[low] == entity;
+}
+
 static inline wfre_list wfre_group_targets(const wfre_adjacency *edges, uint32_t group)
 {
     uint32_t begin = edges->group_begin[group];

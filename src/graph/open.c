@@ -344,14 +344,5 @@ wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split, wfre_rel
 bool wfre_graph_has(const wfre_graph *graph, wfre_split split, wfre_entity head,
                     wfre_relation relation, wfre_entity tail)
 {
-    wfre_list targets = wfre_graph_targets(graph, split, relation, head);
-    size_t low = 0, high = targets.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (targets.ids[middle] < tail)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < targets.count && targets.ids[low] == tail;
+    return wfre_list_has(wfre_graph_targets(graph, split, relation, head), tail);
 }

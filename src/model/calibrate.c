@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "graph/graph.h"
 #include "model/calibration.h"
 #include "model/predict.h"
 #include "query/queryset.h"
@@ -45,19 +46,6 @@ typedef struct fitting {
 /* ---- samples ------------------------------------------------------------------------------------
  */
 
-static bool contains(wfre_list list, wfre_entity entity)
-{
-    size_t low = 0, high = list.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list.ids[middle] < entity)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < list.count && list.ids[low] == entity;
-}
-
 /* The index of the tree's shape, new or known. */
 static wfre_status find_shape(fitting *f, const wfre_node *tree, uint32_t *shape, wfre_error *error)
 {
@@ -89,7 +77,7 @@ static wfre_status add_samples(fitting *f, const wfre_predict_query *query, wfre
     for (size_t i = 0; i < query->hit_count; i++) {
         sample *s = &f->samples[f->sample_count++];
         *s = (sample){.shape = shape,
-                      .answer = contains(hard, query->hits[i].entity),
+                      .answer = wfre_list_has(hard, query->hits[i].entity),
                       .held_out = held_out,
                       .shown = i < SHOWN};
         wfre_calibration_terms(f->model, &view, query->hits, i, s->terms);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "graph/graph.h"
 
 /* Streams of random numbers; the index tells them apart within a step. */
 enum { STREAM_TYPE = 1, STREAM_POSITIVES, STREAM_NEGATIVES, STREAM_SHARED };
@@ -139,19 +140,6 @@ static bool place_all(wfre_batcher *b)
     return true;
 }
 
-static bool is_answer(wfre_list answers, wfre_entity entity)
-{
-    size_t low = 0, high = answers.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (answers.ids[middle] < entity)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < answers.count && answers.ids[low] == entity;
-}
-
 /* Each query draws its own non-answers; a query that nearly everything answers may get fewer. */
 static bool place_own(wfre_batcher *b)
 {
@@ -165,7 +153,7 @@ static bool place_own(wfre_batcher *b)
             if (used - batch->negative_begin[q] == b->settings.negatives)
                 break;
             wfre_entity entity = wfre_rng_below(&rng, entities);
-            if (is_answer(b->drawn[q].answers, entity))
+            if (wfre_list_has(b->drawn[q].answers, entity))
                 continue;
             uint32_t slot = take_slot(b, entity);
             if (slot == WFRE_NONE)
