@@ -58,6 +58,13 @@ typedef struct wfre_adamw {
 /* Fills the corrections for the step-th update of these parameters; step = 1, 2, ... */
 void wfre_adamw_at(wfre_adamw *adamw, uint64_t step);
 
+/* C [rows, n] = A' B for A [k, rows] and B [k, n], where rows and k are small and n is large. */
+typedef struct wfre_mix {
+    size_t rows, k, n;
+    const float *a, *b;
+    float *c;
+} wfre_mix;
+
 /* ---- elementwise and row kernels ----------------------------------------------------------------
  */
 
@@ -100,6 +107,8 @@ typedef struct wfre_vector_table {
     float (*maximum)(size_t n, const float *x);
     double (*exp_shifted)(size_t n, float shift, float *x);
 
+    float (*largest)(size_t n, const float *x); /* of the absolute values; 0 for none */
+
     /* z = f(x, y); and backward dx += dz df/dx, dy += dz df/dy. Where min or max has a tie each
      * side gets half the gradient, and the bounded ones have none at their bound: then the order of
      * the arguments never matters. */
@@ -115,11 +124,14 @@ typedef struct wfre_vector_table {
     void (*adamw)(const wfre_adamw *adamw, size_t n, float *p, float *first, float *second,
                   float *gradient);
 
-    /* bfloat16, rounded to nearest, ties to even; NaN stays NaN. */
-    void (*to_bf16)(size_t n, const float *x, uint16_t *y);
-    void (*from_bf16)(size_t n, const uint16_t *x, float *y);
-    /* The sum of x y, in float32 and in an order that depends on n alone. */
-    float (*dot_bf16)(size_t n, const uint16_t *x, const float *y);
+    void (*mix)(const wfre_mix *mix);
+    void (*transpose)(size_t rows, size_t columns, const float *x, float *y); /* y = x' */
+
+    /* y = scale x, rounded to nearest, ties to even; what is beyond 127 becomes 127. */
+    void (*to_i8)(size_t n, float scale, const float *x, int8_t *y);
+    /* sums[q] = the sum of x[i] y[q * n + i], for q < count. n is a multiple of 32, and no sum of
+     * absolute values may reach 2^31. */
+    void (*dots_i8)(size_t n, const int8_t *x, size_t count, const int16_t *y, int32_t *sums);
 } wfre_vector_table;
 
 /* The kernels of one instruction set, which must be available; AMX has those of AVX-512. */

@@ -106,6 +106,14 @@ static float reference_maximum(size_t n, const float *x)
     return maximum;
 }
 
+static float reference_largest(size_t n, const float *x)
+{
+    float largest = 0;
+    for (size_t i = 0; i < n; i++)
+        largest = fmaxf(largest, fabsf(x[i]));
+    return largest;
+}
+
 static double reference_exp_shifted(size_t n, float shift, float *x)
 {
     double sum = 0;
@@ -254,7 +262,7 @@ static void reference_norm_backward(const wfre_norm_job *job, size_t first, size
     }
 }
 
-/* ---- AdamW and bfloat16 -----------------------------------------------------------------------
+/* ---- AdamW ------------------------------------------------------------------------------------
  */
 
 static void reference_adamw(const wfre_adamw *adamw, size_t n, float *p, float *first,
@@ -279,24 +287,43 @@ static void reference_adamw(const wfre_adamw *adamw, size_t n, float *p, float *
     }
 }
 
-static void reference_to_bf16(size_t n, const float *x, uint16_t *y)
+/* ---- products of few rows, and of bytes -------------------------------------------------------
+ */
+
+static void reference_mix(const wfre_mix *mix)
 {
-    for (size_t i = 0; i < n; i++)
-        y[i] = bf16_from_float(x[i]);
+    for (size_t i = 0; i < mix->rows; i++)
+        for (size_t j = 0; j < mix->n; j++) {
+            double sum = 0;
+            for (size_t p = 0; p < mix->k; p++)
+                sum += (double)mix->a[p * mix->rows + i] * (double)mix->b[p * mix->n + j];
+            mix->c[i * mix->n + j] = (float)sum;
+        }
 }
 
-static void reference_from_bf16(size_t n, const uint16_t *x, float *y)
+static void reference_transpose(size_t rows, size_t columns, const float *x, float *y)
 {
-    for (size_t i = 0; i < n; i++)
-        y[i] = float_from_bf16(x[i]);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            y[j * rows + i] = x[i * columns + j];
 }
 
-static float reference_dot_bf16(size_t n, const uint16_t *x, const float *y)
+static void reference_to_i8(size_t n, float scale, const float *x, int8_t *y)
 {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += (double)float_from_bf16(x[i]) * (double)y[i];
-    return (float)sum;
+    for (size_t i = 0; i < n; i++) {
+        float scaled = x[i] * scale;
+        y[i] = (int8_t)lrintf(scaled > 127 ? 127 : scaled < -127 ? -127 : scaled);
+    }
+}
+
+static void reference_dots_i8(size_t n, const int8_t *x, size_t count, const int16_t *y,
+                              int32_t *sums)
+{
+    for (size_t q = 0; q < count; q++) {
+        sums[q] = 0;
+        for (size_t i = 0; i < n; i++)
+            sums[q] += x[i] * y[q * n + i];
+    }
 }
 
 const wfre_vector_table wfre_vector_reference = {
@@ -315,15 +342,17 @@ const wfre_vector_table wfre_vector_reference = {
     .dot = reference_dot,
     .squared_norm = reference_squared_norm,
     .maximum = reference_maximum,
+    .largest = reference_largest,
     .exp_shifted = reference_exp_shifted,
     .combine = reference_combine,
     .combine_backward = reference_combine_backward,
     .norm_forward = reference_norm_forward,
     .norm_backward = reference_norm_backward,
     .adamw = reference_adamw,
-    .to_bf16 = reference_to_bf16,
-    .from_bf16 = reference_from_bf16,
-    .dot_bf16 = reference_dot_bf16,
+    .mix = reference_mix,
+    .transpose = reference_transpose,
+    .to_i8 = reference_to_i8,
+    .dots_i8 = reference_dots_i8,
 };
 
 /* ---- matrix product ---------------------------------------------------------------------------

@@ -22,6 +22,7 @@ typedef float vec __attribute__((vector_size(4 * WFRE_LANES)));
 typedef int32_t ivec __attribute__((vector_size(4 * WFRE_LANES)));
 typedef uint32_t uvec __attribute__((vector_size(4 * WFRE_LANES)));
 typedef float loose_vec __attribute__((vector_size(4 * WFRE_LANES), aligned(4), may_alias));
+typedef int16_t words __attribute__((vector_size(4 * WFRE_LANES)));
 
 #if WFRE_LANES == 8
 #include <immintrin.h>
@@ -46,6 +47,22 @@ INLINE vec maximum(vec a, vec b)
 INLINE vec square_root(vec a)
 {
     return _mm256_sqrt_ps(a);
+}
+
+/* Lane i: a[2i] b[2i] + a[2i+1] b[2i+1] */
+INLINE ivec multiply_pairs(words a, words b)
+{
+    return (ivec)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+
+/* The lanes of four vectors, all within -128 .. 127, as bytes. */
+INLINE void store_bytes(int8_t *p, const ivec *a)
+{
+    __m256i low = _mm256_packs_epi32((__m256i)a[0], (__m256i)a[1]);
+    __m256i high = _mm256_packs_epi32((__m256i)a[2], (__m256i)a[3]);
+    __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i all = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(low, high), order);
+    _mm256_storeu_si256((__m256i_u *)p, all);
 }
 
 INLINE ivec part_mask(size_t count)
@@ -88,6 +105,17 @@ INLINE vec maximum(vec a, vec b)
 INLINE vec square_root(vec a)
 {
     return _mm512_sqrt_ps(a);
+}
+
+INLINE ivec multiply_pairs(words a, words b)
+{
+    return (ivec)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
+
+INLINE void store_bytes(int8_t *p, const ivec *a)
+{
+    for (int k = 0; k < 4; k++)
+        _mm_storeu_si128((__m128i_u *)(p + k * LANES), _mm512_cvtepi32_epi8((__m512i)a[k]));
 }
 
 INLINE vec load_part(const float *p, size_t count)
@@ -133,6 +161,20 @@ INLINE vec square_root(vec a)
     return a;
 }
 
+INLINE ivec multiply_pairs(words a, words b)
+{
+    ivec sums;
+    for (int i = 0; i < LANES; i++)
+        sums[i] = a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1];
+    return sums;
+}
+
+INLINE void store_bytes(int8_t *p, const ivec *a)
+{
+    for (int i = 0; i < 4 * LANES; i++)
+        p[i] = (int8_t)a[i / LANES][i % LANES];
+}
+
 INLINE vec load_part(const float *p, size_t count)
 {
     vec a = {0};
@@ -171,6 +213,16 @@ INLINE vec choose(ivec mask, vec a, vec b)
 #else
     return (vec)((mask & (ivec)a) | (~mask & (ivec)b));
 #endif
+}
+
+/* The nearest whole number of |x| < 2^22, as a float and as an integer: adding 1.5 * 2^23 leaves it
+ * in the low bits of the sum. */
+INLINE vec nearest(vec x, ivec *whole)
+{
+    const vec shifter = splat(12582912.0f);
+    vec shifted = x + shifter;
+    *whole = (ivec)shifted - (ivec)shifter;
+    return shifted - shifter;
 }
 
 /* To the nearest bfloat16, ties to even, as a float32; NaN stays NaN. */

@@ -3,8 +3,8 @@
  *
  * A loop takes whole vectors and then one part of a vector, so a result never depends on where in a
  * longer array its element lies, save in sums. */
-#include "linalg/bf16.h"
 #include "linalg/kernels.h"
+#include "linalg/narrow.h"
 #include "linalg/simd.h"
 
 /* ---- the functions on one vector --------------------------------------------------------------
@@ -20,16 +20,6 @@ INLINE vec exp_small(vec r)
     p = muladd(p, r, splat(1.6666665459e-1f));
     p = muladd(p, r, splat(5.0000001201e-1f));
     return muladd(p, r * r, r) + 1.0f;
-}
-
-/* The nearest whole number of |x| < 2^22, as a float and as an integer: adding 1.5 * 2^23 leaves it
- * in the low bits of the sum. */
-INLINE vec nearest(vec x, ivec *whole)
-{
-    const vec shifter = splat(12582912.0f);
-    vec shifted = x + shifter;
-    *whole = (ivec)shifted - (ivec)shifter;
-    return shifted - shifter;
 }
 
 /* 2 m 2^(n-1), which reaches n = 128; needs n > -126. */
@@ -653,53 +643,6 @@ static void array_adamw(const wfre_adamw *settings, size_t n, float *p, float *f
     }
 }
 
-/* ---- bfloat16 ---------------------------------------------------------------------------------
- */
-
-typedef uint16_t halves __attribute__((vector_size(2 * WFRE_LANES)));
-typedef uint16_t loose_halves __attribute__((vector_size(2 * WFRE_LANES), aligned(2), may_alias));
-
-static void array_to_bf16(size_t n, const float *x, uint16_t *y)
-{
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        uvec upper = (uvec)round_to_bf16(load(x + i)) >> 16;
-        *(loose_halves *)(y + i) = __builtin_convertvector(upper, halves);
-    }
-    for (; i < n; i++)
-        y[i] = bf16_from_float(x[i]);
-}
-
-INLINE vec load_bf16(const uint16_t *x)
-{
-    return (vec)(__builtin_convertvector(*(const loose_halves *)x, uvec) << 16);
-}
-
-static void array_from_bf16(size_t n, const uint16_t *x, float *y)
-{
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        store(y + i, load_bf16(x + i));
-    for (; i < n; i++)
-        y[i] = float_from_bf16(x[i]);
-}
-
-/* Four sums, so that one need not wait for the other. */
-static float array_dot_bf16(size_t n, const uint16_t *x, const float *y)
-{
-    vec sums[4] = {{0}};
-    size_t i = 0;
-    for (; i + 4 * LANES <= n; i += 4 * LANES)
-        for (size_t k = 0; k < 4; k++)
-            sums[k] = muladd(load_bf16(x + i + k * LANES), load(y + i + k * LANES), sums[k]);
-    for (; i + LANES <= n; i += LANES)
-        sums[0] = muladd(load_bf16(x + i), load(y + i), sums[0]);
-    float sum = lane_sum((sums[0] + sums[1]) + (sums[2] + sums[3]));
-    for (; i < n; i++)
-        sum += float_from_bf16(x[i]) * y[i];
-    return sum;
-}
-
 const wfre_vector_table KERNEL(wfre_vector) = {
     .isa = SIMD_ISA,
     .exp = array_exp,
@@ -716,13 +659,15 @@ const wfre_vector_table KERNEL(wfre_vector) = {
     .dot = array_dot,
     .squared_norm = array_squared_norm,
     .maximum = array_maximum,
+    .largest = KERNEL(wfre_largest),
     .exp_shifted = array_exp_shifted,
     .combine = array_combine,
     .combine_backward = array_combine_backward,
     .norm_forward = array_norm_forward,
     .norm_backward = array_norm_backward,
     .adamw = array_adamw,
-    .to_bf16 = array_to_bf16,
-    .from_bf16 = array_from_bf16,
-    .dot_bf16 = array_dot_bf16,
+    .mix = KERNEL(wfre_mix),
+    .transpose = KERNEL(wfre_transpose),
+    .to_i8 = KERNEL(wfre_to_i8),
+    .dots_i8 = KERNEL(wfre_dots_i8),
 };

@@ -5,9 +5,9 @@
  *
  *     1, x, sqrt x, sqrt(H x), sqrt(sum x)   --map-->   block + 1 numbers
  *
- * It is less accurate; but an entity costs no scores to prepare, and takes hardly more memory than
- * its histogram in bfloat16. On a half-trained WN18RR model (d = 320, preset exact) the nearest 20
- * of 40,559 entities were among its first 60 for all of 96 queries, for half of them among the
+ * It is less accurate; but an entity costs no scores to prepare, and takes hardly more than a byte
+ * for each bin of its histogram. On a half-trained WN18RR model (d = 320, preset exact) the nearest
+ * 20 of 40,559 entities were among its first 60 for all of 96 queries, for half of them among the
  * first 32. */
 #ifndef WFRE_SRC_MODEL_SKETCH_H
 #define WFRE_SRC_MODEL_SKETCH_H

@@ -394,33 +394,66 @@ static void check_adamw(const kernel_set *set)
     }
 }
 
-static void check_bf16(const kernel_set *set)
+/* Against the reference, which a few known products check. */
+static void check_mix(const kernel_set *set)
 {
     const wfre_vector_table *t = set->kernels.vectors;
-    const float values[] = {0.0f, -0.0f, 1.0f, 1.00390625f, 1.01171875f, 3.4e38f, INFINITY, -2.5f};
-    const float rounded[] = {0.0f, -0.0f, 1.0f, 1.0f, 1.015625f, INFINITY, INFINITY, -2.5f};
-    uint16_t halves[LONGEST], want[LONGEST];
-    float x[LONGEST], y[LONGEST];
-    t->to_bf16(8, values, halves);
-    t->from_bf16(8, halves, y);
-    assert_memory_equal(y, rounded, sizeof rounded);
+    const float a[] = {1, 10, 2, 20, 3, 30}, b[] = {1, 2, 3, 4, 5, 6}; /* [3, 2] and [3, 2] */
+    float c[4], transposed[6];
+    t->mix(&(wfre_mix){2, 3, 2, a, b, c});
+    assert_memory_equal(c, ((float[]){22, 28, 220, 280}), sizeof c);
+    t->transpose(3, 2, a, transposed);
+    assert_memory_equal(transposed, ((float[]){1, 2, 3, 10, 20, 30}), sizeof transposed);
+    static const size_t NARROW[] = {1, 2, 3, 5, 6, 7, 8, 11, 17};
+    for (size_t l = 0; l < 9 * 9; l++) {
+        size_t rows = NARROW[l % 9], k = NARROW[l / 9], n = l % 59;
+        float factors[17 * 17], x[LONGEST], want[LONGEST];
+        guarded product;
+        fill_random(l, k * rows, -1.0f, 1.0f, factors);
+        fill_random(l + 100, k * n, -1.0f, 1.0f, x);
+        guard(&product, l % 3, rows * n);
+        t->mix(&(wfre_mix){rows, k, n, factors, x, product.x});
+        wfre_vector_reference.mix(&(wfre_mix){rows, k, n, factors, x, want});
+        for (size_t i = 0; i < rows * n; i++)
+            assert_true(fabsf(product.x[i] - want[i]) <= 2e-6f);
+        check_guard(&product);
+        guard(&product, l % 3, k * n);
+        t->transpose(n, k, x, product.x);
+        wfre_vector_reference.transpose(n, k, x, want);
+        assert_memory_equal(product.x, want, k * n * sizeof *want);
+        check_guard(&product);
+    }
+}
+
+static void check_bytes(const kernel_set *set)
+{
+    const wfre_vector_table *t = set->kernels.vectors;
+    const float values[] = {0.0f, 0.25f, 0.75f, 1.25f, -1.25f, 1e9f, -1e9f, 63.5f, -63.6f};
+    const int8_t rounded[] = {0, 0, 2, 2, -2, 127, -127, 127, -127}; /* in steps of a half */
+    int8_t bytes[LONGEST + 32], want[LONGEST];
+    int16_t factors[5 * (LONGEST + 32)];
+    float x[LONGEST];
+    t->to_i8(9, 2, values, bytes);
+    assert_memory_equal(bytes, rounded, sizeof rounded);
+    assert_true(t->largest(0, x) == 0.0f && t->largest(9, values) == 1e9f);
     for (size_t l = 0; l < LENGTHS; l++) {
-        size_t n = length_at(l);
-        fill_random(l, n, -10.0f, 10.0f, x);
-        for (size_t i = 0; i < n; i += 5)
-            x[i] = NAN;
-        t->to_bf16(n, x, halves);
-        wfre_vector_reference.to_bf16(n, x, want);
-        t->from_bf16(n, halves, y);
-        for (size_t i = 0; i < n; i++) {
-            assert_true(halves[i] == want[i]);
-            assert_true(isnan(x[i]) ? isnan(y[i]) : fabsf(x[i] - y[i]) <= fabsf(x[i]) / 256);
+        size_t n = length_at(l), padded = (n + 31) / 32 * 32;
+        fill_random(l, n, -1.5f, 1.0f, x);
+        memset(bytes, 0, sizeof bytes);
+        t->to_i8(n, 127, x, bytes);
+        wfre_vector_reference.to_i8(n, 127, x, want);
+        assert_memory_equal(bytes, want, n);
+        assert_true(bytes[n] == 0);
+        assert_true(t->largest(n, x) == wfre_vector_reference.largest(n, x));
+        int32_t sums[5], expected[5];
+        wfre_rng rng = wfre_rng_keyed(1, 2, l);
+        for (size_t i = 0; i < 5 * padded; i++)
+            factors[i] = (int16_t)((int)wfre_rng_below(&rng, 20001) - 10000);
+        for (size_t count = 0; count <= 5; count++) {
+            t->dots_i8(padded, bytes, count, factors, sums);
+            wfre_vector_reference.dots_i8(padded, bytes, count, factors, expected);
+            assert_memory_equal(sums, expected, count * sizeof *sums);
         }
-        fill_random(l, n, -1.0f, 1.0f, x);
-        t->to_bf16(n, x, halves);
-        double dot = (double)t->dot_bf16(n, halves, x);
-        double exact = (double)wfre_vector_reference.dot_bf16(n, halves, x);
-        assert_true(fabs(dot - exact) <= 1e-7 * (double)n);
     }
 }
 
@@ -456,10 +489,11 @@ static void test_adamw(void **state)
     for_each_kernel_set(check_adamw);
 }
 
-static void test_bf16(void **state)
+static void test_narrow(void **state)
 {
     (void)state;
-    for_each_kernel_set(check_bf16);
+    for_each_kernel_set(check_mix);
+    for_each_kernel_set(check_bytes);
 }
 
 int main(void)
@@ -468,7 +502,7 @@ int main(void)
         cmocka_unit_test(test_elementwise),    cmocka_unit_test(test_sums),
         cmocka_unit_test(test_combine_slopes), cmocka_unit_test(test_combine),
         cmocka_unit_test(test_norm),           cmocka_unit_test(test_adamw),
-        cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_narrow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,151 @@
+/* Kernels that make features of histograms and multiply them as bytes (model/sketch.c), in vectors
+ * of WFRE_LANES floats (simd.h); built once per instruction set. */
+#include "linalg/narrow.h"
+
+#include <string.h>
+
+/* ---- few rows of many columns -----------------------------------------------------------------
+ */
+
+enum { MIX_ROWS = 6 };
+
+/* Rows row .. row + rows - 1 of C, two vectors of columns: all sums are in registers. `rows` and
+ * `whole` are constants in each use; otherwise there are `columns` columns, fewer than two vectors.
+ */
+INLINE void mix_tile(const wfre_mix *mix, size_t row, size_t j, size_t rows, bool whole)
+{
+    size_t columns = mix->n - j, first = columns < LANES ? columns : LANES;
+    vec low[MIX_ROWS], high[MIX_ROWS];
+#pragma GCC unroll 6
+    for (size_t i = 0; i < rows; i++)
+        low[i] = high[i] = splat(0.0f);
+    for (size_t p = 0; p < mix->k; p++) {
+        const float *a = mix->a + p * mix->rows + row, *b = mix->b + p * mix->n + j;
+        vec left = whole ? load(b) : load_part(b, first);
+        vec right = whole ? load(b + LANES) : load_part(b + first, columns - first);
+#pragma GCC unroll 6
+        for (size_t i = 0; i < rows; i++) {
+            vec factor = splat(a[i]);
+            low[i] = muladd(factor, left, low[i]);
+            high[i] = muladd(factor, right, high[i]);
+        }
+    }
+#pragma GCC unroll 6
+    for (size_t i = 0; i < rows; i++) {
+        float *c = mix->c + (row + i) * mix->n + j;
+        if (whole) {
+            store(c, low[i]);
+            store(c + LANES, high[i]);
+        } else {
+            store_part(c, low[i], first);
+            store_part(c + first, high[i], columns - first);
+        }
+    }
+}
+
+INLINE void mix_rows(const wfre_mix *mix, size_t row, size_t rows)
+{
+    size_t j = 0;
+    for (; j + 2 * LANES <= mix->n; j += 2 * LANES)
+        mix_tile(mix, row, j, rows, true);
+    if (j < mix->n)
+        mix_tile(mix, row, j, rows, false);
+}
+
+void KERNEL(wfre_mix)(const wfre_mix *mix)
+{
+    const wfre_mix fixed = *mix; /* a copy that no store can change */
+    size_t row = 0;
+    for (; row + MIX_ROWS <= mix->rows; row += MIX_ROWS)
+        mix_rows(&fixed, row, MIX_ROWS);
+    for (; row + 2 <= mix->rows; row += 2)
+        mix_rows(&fixed, row, 2);
+    if (row < mix->rows)
+        mix_rows(&fixed, row, 1);
+}
+
+/* Eight rows at a time through a square, of which the columns that there are are kept. */
+void KERNEL(wfre_transpose)(size_t rows, size_t columns, const float *x, float *y)
+{
+    for (size_t j = 0; j < columns; j += 8) {
+        size_t width = columns - j < 8 ? columns - j : 8, i = 0;
+        for (; (i + 7) * columns + j + 8 <= rows * columns; i += 8) {
+            float square[64];
+            transpose8(x + i * columns + j, columns, 8, square, 8);
+            for (size_t k = 0; k < width; k++)
+                memcpy(y + (j + k) * rows + i, square + 8 * k, 8 * sizeof *y);
+        }
+        for (; i < rows; i++)
+            for (size_t k = 0; k < width; k++)
+                y[(j + k) * rows + i] = x[i * columns + j + k];
+    }
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------
+ */
+
+typedef int8_t many_bytes __attribute__((vector_size(2 * WFRE_LANES), aligned(1), may_alias));
+typedef int16_t loose_words __attribute__((vector_size(4 * WFRE_LANES), aligned(2), may_alias));
+
+float KERNEL(wfre_largest)(size_t n, const float *x)
+{
+    vec best = splat(0.0f);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        best = maximum(best, (vec)((ivec)load(x + i) & INT32_MAX));
+    best = maximum(best, (vec)((ivec)load_part(x + i, n - i) & INT32_MAX));
+    float largest = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        largest = best[lane] > largest ? best[lane] : largest;
+    return largest;
+}
+
+INLINE ivec rounded(vec x, float scale)
+{
+    ivec whole;
+    (void)nearest(maximum(minimum(x * scale, splat(127.0f)), splat(-127.0f)), &whole);
+    return whole;
+}
+
+void KERNEL(wfre_to_i8)(size_t n, float scale, const float *x, int8_t *y)
+{
+    size_t i = 0;
+    ivec all[4];
+    for (; i + 4 * LANES <= n; i += 4 * LANES) {
+        for (size_t k = 0; k < 4; k++)
+            all[k] = rounded(load(x + i + k * LANES), scale);
+        store_bytes(y + i, all);
+    }
+    for (; i < n; i += LANES) {
+        size_t count = n - i < LANES ? n - i : LANES;
+        all[0] = rounded(load_part(x + i, count), scale);
+        for (size_t k = 0; k < count; k++)
+            y[i + k] = (int8_t)all[0][k];
+    }
+}
+
+/* `count` is a constant in each use. */
+INLINE void dot_group(size_t n, const int8_t *x, size_t count, const int16_t *y, int32_t *sums)
+{
+    ivec lanes[4] = {{0}};
+    for (size_t i = 0; i < n; i += 2 * LANES) {
+        words wide = __builtin_convertvector(*(const many_bytes *)(x + i), words);
+#pragma GCC unroll 4
+        for (size_t q = 0; q < count; q++)
+            lanes[q] += multiply_pairs(wide, *(const loose_words *)(y + q * n + i));
+    }
+    for (size_t q = 0; q < count; q++) {
+        sums[q] = 0;
+        for (int l = 0; l < LANES; l++)
+            sums[q] += lanes[q][l];
+    }
+}
+
+void KERNEL(wfre_dots_i8)(size_t n, const int8_t *x, size_t count, const int16_t *y, int32_t *sums)
+{
+    size_t q = 0;
+    for (; q + 4 <= count; q += 4)
+        dot_group(n, x, 4, y + q * n, sums + q);
+    for (; q < count; q++)
+        dot_group(n, x, 1, y + q * n, sums + q);
+}
