@@ -162,6 +162,27 @@ static void cut_levels(wfre_program *program, const builder *b)
     }
 }
 
+/* Orders the projections by relation; groups come level by level, so levels stay in order. */
+static void list_uses(wfre_program *program)
+{
+    uint32_t *begin = program->use_begin;
+    memset(begin, 0, (program->relation_count + 1) * sizeof *begin);
+    for (uint32_t g = 0; g < program->group_count; g++)
+        begin[program->groups[g].relation] += program->groups[g].end - program->groups[g].begin;
+    uint32_t total = 0;
+    for (uint32_t u = 0; u <= program->relation_count; u++) {
+        uint32_t count = begin[u];
+        begin[u] = total;
+        total += count;
+    }
+    uint32_t projection = 0; /* begin[u] moves to the end of its uses, so to the next one's begin */
+    for (uint32_t g = 0; g < program->group_count; g++)
+        for (uint32_t row = program->groups[g].begin; row < program->groups[g].end; row++)
+            program->uses[begin[program->groups[g].relation]++] = projection++;
+    memmove(begin + 1, begin, program->relation_count * sizeof *begin);
+    begin[0] = 0;
+}
+
 static bool allocate(wfre_program *program, const builder *b)
 {
     wfre_arena *arena = &program->arena;
@@ -173,9 +194,12 @@ static bool allocate(wfre_program *program, const builder *b)
     program->levels = wfre_arena_alloc(arena, rows, sizeof *program->levels);
     program->groups = wfre_arena_alloc(arena, rows, sizeof *program->groups);
     program->relations = wfre_arena_alloc(arena, rows, sizeof *program->relations);
+    program->uses = wfre_arena_alloc(arena, rows, sizeof *program->uses);
+    program->use_begin = wfre_arena_alloc(arena, rows + 1, sizeof *program->use_begin);
     program->roots = wfre_arena_alloc(arena, b->root_count, sizeof *program->roots);
     return program->op && program->id && program->child_begin && program->children &&
-           program->levels && program->groups && program->relations && program->roots;
+           program->levels && program->groups && program->relations && program->uses &&
+           program->use_begin && program->roots;
 }
 
 /* Sorts the drafts and fills the program's arrays from them. */
@@ -207,6 +231,7 @@ static bool place_rows(wfre_program *program, builder *b)
         program->roots[i] = row_of[b->roots[i]];
     program->root_count = (uint32_t)b->root_count;
     cut_levels(program, b);
+    list_uses(program);
     return true;
 }
 

@@ -40,6 +40,8 @@ typedef struct wfre_program {
     uint32_t group_count;
     uint32_t *relations; /* the distinct directed relations in use, ascending */
     uint32_t relation_count;
+    uint32_t *uses;      /* projections ordered by relation, then by level */
+    uint32_t *use_begin; /* relation_count + 1, into uses */
 
     /* Query q is the union of the rows roots[root_begin[q] .. root_begin[q+1]); more than one only
      * when unions are answered in disjunctive normal form. */

@@ -20,8 +20,8 @@ typedef struct layer_state {
     float *linear; /* [P, d] W m + b, before the layer norm */
     float *mean;   /* [P] */
     float *rstd;   /* [P] */
+    float *slope;  /* [P, d] gradient of `linear` */
     wfre_weights weights;
-    bool *touched; /* [U] whether the relation's gradient holds anything yet */
 } layer_state;
 
 struct wfre_run {
@@ -33,10 +33,9 @@ struct wfre_run {
     const wfre_program *program;
     wfre_noise noise;
     bool noisy;
-    size_t row_capacity, projection_capacity, relation_capacity, job_capacity;
+    size_t row_capacity, projection_capacity, job_capacity;
     float *rows;      /* [rows, d] */
     float *gradients; /* [rows, d] */
-    float *slope;     /* [P, d] gradient of a layer's linear part */
     float *slope_in;  /* [P, d] gradient of a layer's input */
     layer_state layers[WFRE_MAXIMUM_LAYERS];
     wfre_gemm_job *jobs;
@@ -333,7 +332,7 @@ static wfre_status linear_forward(wfre_run *run, const wfre_program_level *level
     return wfre_gemm(run->linalg, run->precision, run->jobs, count, error);
 }
 
-/* slope_in = slope W, and the gradients of W and b of each group's relation. */
+/* slope_in = slope W */
 static wfre_status linear_backward(wfre_run *run, const wfre_program_level *level, uint32_t l,
                                    wfre_error *error)
 {
@@ -344,42 +343,18 @@ static wfre_status linear_backward(wfre_run *run, const wfre_program_level *leve
     for (uint32_t g = level->group_begin; g < level->group_end; g++) {
         const wfre_program_group *group = &run->program->groups[g];
         size_t first = level->projection_offset + group->begin - level->project_begin;
-        size_t rows = group->end - group->begin;
-        uint32_t u = group->relation;
-        const float *slope = run->slope + first * d;
-        bool fresh = !state->touched[u];
-        state->touched[u] = true;
         run->jobs[count++] = (wfre_gemm_job){
-            .m = rows,
+            .m = group->end - group->begin,
             .n = d,
             .k = d,
             .alpha = 1,
-            .a = slope,
+            .a = state->slope + first * d,
             .lda = d,
-            .b = wfre_weights_matrix(&state->weights, &weights, u),
+            .b = wfre_weights_matrix(&state->weights, &weights, group->relation),
             .ldb = d,
             .c = run->slope_in + first * d,
             .ldc = d,
         };
-        run->jobs[count++] = (wfre_gemm_job){
-            .transpose_a = true,
-            .m = d,
-            .n = d,
-            .k = rows,
-            .alpha = 1,
-            .a = slope,
-            .lda = d,
-            .b = state->input + first * d,
-            .ldb = d,
-            .beta = fresh ? 0 : 1,
-            .c = state->weights.gradient + u * d * d,
-            .ldc = d,
-        };
-        float *bias = state->weights.gradient_bias + u * d;
-        if (fresh)
-            memset(bias, 0, d * sizeof *bias);
-        for (size_t i = 0; i < rows; i++)
-            run->vectors->axpy(d, 1, slope + i * d, bias);
     }
     return wfre_gemm(run->linalg, run->precision, run->jobs, count, error);
 }
@@ -410,7 +385,7 @@ static wfre_status project_backward(wfre_run *run, const wfre_program_level *lev
         norm.dy = l + 1 == count ? wfre_run_gradient(run, level->project_begin)
                                  : run->slope_in + first * d;
         norm.lddy = d;
-        norm.dx = run->slope + first * d;
+        norm.dx = run->layers[l].slope + first * d;
         norm.lddx = d;
         norm.dgain = layers[l].gain;
         norm.dbias = layers[l].shift;
@@ -438,27 +413,18 @@ static bool reserve_projections(wfre_run *run, const wfre_program *program)
     bool fits = true;
     if (count > run->projection_capacity) {
         run->projection_capacity = 0;
-        fits = replace_tensor(&run->slope, count * d) && replace_tensor(&run->slope_in, count * d);
+        fits = replace_tensor(&run->slope_in, count * d);
         for (uint32_t l = 0; l < run->model->settings.layers && fits; l++) {
             layer_state *state = &run->layers[l];
             fits = replace_tensor(&state->input, count * d) &&
                    replace_tensor(&state->linear, count * d) &&
+                   replace_tensor(&state->slope, count * d) &&
                    replace_tensor(&state->mean, count) && replace_tensor(&state->rstd, count);
         }
         run->projection_capacity = fits ? count : 0;
     }
-    size_t relations = program->relation_count;
-    if (fits && relations > run->relation_capacity) {
-        run->relation_capacity = 0;
-        for (uint32_t l = 0; l < run->model->settings.layers && fits; l++) {
-            wfre_free(run->layers[l].touched);
-            run->layers[l].touched = wfre_alloc_zero(relations, sizeof(bool));
-            fits = run->layers[l].touched != NULL;
-        }
-        run->relation_capacity = fits ? relations : 0;
-    }
     return fits && wfre_reserve((void **)&run->jobs, &run->job_capacity,
-                                2 * (size_t)program->group_count + 1, sizeof *run->jobs);
+                                (size_t)program->group_count + 1, sizeof *run->jobs);
 }
 
 static wfre_status reserve(wfre_run *run, const wfre_program *program, wfre_error *error)
@@ -511,12 +477,11 @@ void wfre_run_free(wfre_run *run)
         wfre_free(state->linear);
         wfre_free(state->mean);
         wfre_free(state->rstd);
-        wfre_free(state->touched);
+        wfre_free(state->slope);
         wfre_weights_free(&state->weights);
     }
     wfre_free(run->rows);
     wfre_free(run->gradients);
-    wfre_free(run->slope);
     wfre_free(run->slope_in);
     wfre_free(run->jobs);
     wfre_free(run->prefix);
@@ -557,9 +522,6 @@ wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *err
     for (uint32_t l = 0; l < run->model->settings.layers; l++) {
         memset(layers[l].gain, 0, d * sizeof(float));
         memset(layers[l].shift, 0, d * sizeof(float));
-        memset(run->layers[l].touched, 0, program->relation_count * sizeof(bool));
-        wfre_weights_job job = weights_job(run, l);
-        TRY(wfre_weights_make_gradients(&run->layers[l].weights, &job, error));
     }
     for (uint32_t i = program->level_count; i-- > 0;) {
         const wfre_program_level *level = &program->levels[i];
@@ -568,8 +530,10 @@ wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *err
     }
     for_rows(run, 0, program->leaf_count, 0, entity_backward);
     for (uint32_t l = 0; l < run->model->settings.layers; l++) {
+        layer_state *state = &run->layers[l];
         wfre_weights_job job = weights_job(run, l);
-        TRY(wfre_weights_backward(&run->layers[l].weights, &job, &layers[l], error));
+        TRY(wfre_weights_backward(&state->weights, &job, state->slope, state->input, &layers[l],
+                                  error));
     }
 cleanup:
     return status;

@@ -6,7 +6,9 @@
  *   forward    W[:, s, :]  = M_s     V[:, s, :]      [U, K] x [K, rows * d]
  *   backward   dV[:, s, :] = M_s'    dW[:, s, :]     [K, U] x [U, rows * d]
  *              dM_s        = dW[:, s, :] V[:, s, :]' [U, rows * d] x [rows * d, K]
- */
+ *
+ * The way back makes dW for a band of output rows at a time, small enough to be still in the cache
+ * when the last two products read it; the whole would take as much memory as all W_r. */
 #include "model/weights.h"
 
 #include <string.h>
@@ -15,9 +17,7 @@
 #include "base/pool.h"
 #include "base/rng.h"
 
-/* The way back to the coefficients sums over d*d elements; it is cut into at least this many
- * pieces, whose results are added in order, so that all threads have work. */
-enum { PIECES = 16 };
+enum { BAND_FLOATS = 1 << 20 }; /* of dW held at a time, if that is a row or more */
 
 static bool free_matrices(const wfre_weights_job *job)
 {
@@ -69,25 +69,8 @@ static wfre_status reserve(wfre_weights *weights, const wfre_weights_job *job, w
         weights->built_bias = wfre_alloc_tensor(build ? used * d : 1, sizeof(float));
         weights->capacity = weights->built && weights->built_bias ? used : 0;
     }
-    weights->slices = masked(job) ? d : 1;
-    size_t mixing = free_matrices(job) ? 0 : weights->slices * used * job->model->settings.bases;
+    size_t mixing = (masked(job) ? d : 1) * used * job->model->settings.bases;
     if (weights->capacity < used || !make_room(&weights->mixing, &weights->mixing_capacity, mixing))
-        return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
-    return WFRE_OK;
-}
-
-wfre_status wfre_weights_make_gradients(wfre_weights *weights, const wfre_weights_job *job,
-                                        wfre_error *error)
-{
-    size_t d = job->model->settings.dim, used = job->program->relation_count;
-    if (used <= weights->gradient_capacity)
-        return WFRE_OK;
-    wfre_free(weights->gradient);
-    wfre_free(weights->gradient_bias);
-    weights->gradient = wfre_alloc_tensor(used * d * d, sizeof(float));
-    weights->gradient_bias = wfre_alloc_tensor(used * d, sizeof(float));
-    weights->gradient_capacity = weights->gradient && weights->gradient_bias ? used : 0;
-    if (weights->gradient_capacity < used)
         return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
     return WFRE_OK;
 }
@@ -115,7 +98,7 @@ static void mix_relation(void *context, size_t u, unsigned worker)
     float rate = job->noise->drop_basis, scale = 1 / (1 - rate);
     wfre_rng rng = wfre_rng_keyed(job->noise->seed ^ 0x6261736573u, job->noise->step,
                                   (uint64_t)relation << 8 | job->layer);
-    for (size_t s = 0; s < task->weights->slices; s++) {
+    for (size_t s = 0; s < job->model->settings.dim; s++) {
         float *mixed = task->weights->mixing + (s * used + u) * bases;
         for (size_t j = 0; j < bases; j++)
             mixed[j] = wfre_rng_float(&rng) < rate ? 0 : row[j] * scale;
@@ -134,7 +117,7 @@ static void mix_bias(void *context, size_t u, unsigned worker)
     const float *biases = model->layers[task->job->layer].biases;
     float *out = w->built_bias + u * d;
     for (size_t i = 0; i < d; i++) {
-        const float *mixed = w->mixing + ((w->slices > 1 ? i * used : 0) + u) * bases;
+        const float *mixed = w->mixing + ((masked(task->job) ? i * used : 0) + u) * bases;
         double sum = 0;
         for (size_t j = 0; j < bases; j++)
             sum += (double)mixed[j] * (double)biases[j * d + i];
@@ -144,95 +127,115 @@ static void mix_bias(void *context, size_t u, unsigned worker)
 
 /* ---- products over slices ----------------------------------------------------------------- */
 
-/* One product for each slice; `shape` fills the job of slice s. */
-static wfre_status run_slices(const wfre_weights_job *job, size_t count,
-                              void (*shape)(wfre_gemm_job *gemm, const void *context, size_t s),
-                              const void *context, wfre_error *error)
+/* Output rows [first, first + rows). */
+typedef struct band {
+    const wfre_weights *weights;
+    const wfre_weights_job *job;
+    const wfre_layer *out; /* gradients; NULL on the way forward */
+    size_t first, rows;
+} band;
+
+/* How many slices the band has. */
+static size_t slices_of(const band *b)
+{
+    return masked(b->job) ? b->rows : 1;
+}
+
+/* One product for each of `count` things; `shape` fills the job of number s. */
+static wfre_status run_products(const band *b, size_t count,
+                                void (*shape)(wfre_gemm_job *gemm, const band *b, size_t s),
+                                wfre_error *error)
 {
     wfre_gemm_job *jobs = wfre_alloc(count, sizeof *jobs);
     if (!jobs)
         return wfre_fail_memory(error, "building relation matrices");
     for (size_t s = 0; s < count; s++)
-        shape(&jobs[s], context, s);
-    wfre_status status = wfre_gemm(job->linalg, job->precision, jobs, count, error);
+        shape(&jobs[s], b, s);
+    wfre_status status = wfre_gemm(b->job->linalg, b->job->precision, jobs, count, error);
     wfre_free(jobs);
     return status;
 }
 
-typedef struct slice_context {
-    const wfre_weights *weights;
-    const wfre_weights_job *job;
-    float *out;    /* the bases' gradient */
-    size_t pieces; /* of the coefficients' gradient */
-} slice_context;
-
-/* The output rows of piece s of `pieces`: [*first, *first + *rows). */
-static void piece_rows(size_t d, size_t pieces, size_t s, size_t *first, size_t *rows)
+/* The mixing matrix of slice s of the band. */
+static const float *mixing_of(const band *b, size_t s)
 {
-    *first = d * s / pieces;
-    *rows = d * (s + 1) / pieces - *first;
+    size_t size = b->job->program->relation_count * b->job->model->settings.bases;
+    return b->weights->mixing + (masked(b->job) ? (b->first + s) * size : 0);
 }
 
-static void shape_build(wfre_gemm_job *gemm, const void *context, size_t s)
+static void shape_build(wfre_gemm_job *gemm, const band *b, size_t s)
 {
-    const slice_context *c = context;
-    const wfre_model *model = c->job->model;
+    const wfre_model *model = b->job->model;
     size_t d = model->settings.dim, bases = model->settings.bases;
-    size_t used = c->job->program->relation_count, first, rows;
-    piece_rows(d, c->weights->slices, s, &first, &rows);
     *gemm = (wfre_gemm_job){
-        .m = used,
-        .n = rows * d,
+        .m = b->job->program->relation_count,
+        .n = b->rows / slices_of(b) * d,
         .k = bases,
         .alpha = 1,
-        .a = c->weights->mixing + s * used * bases,
+        .a = mixing_of(b, s),
         .lda = bases,
-        .b = model->layers[c->job->layer].bases + first * d,
+        .b = model->layers[b->job->layer].bases + (b->first + s) * d,
         .ldb = d * d,
-        .c = c->weights->built + first * d,
+        .c = b->weights->built + (b->first + s) * d,
         .ldc = d * d,
     };
 }
 
-static void shape_bases(wfre_gemm_job *gemm, const void *context, size_t s)
+/* dW_r = slope' input over all projections by relation number u. */
+static void shape_matrix(wfre_gemm_job *gemm, const band *b, size_t u)
 {
-    const slice_context *c = context;
-    size_t d = c->job->model->settings.dim, bases = c->job->model->settings.bases;
-    size_t used = c->job->program->relation_count, first, rows;
-    piece_rows(d, c->weights->slices, s, &first, &rows);
+    const wfre_program *program = b->job->program;
+    size_t d = b->job->model->settings.dim, use = program->use_begin[u];
+    *gemm = (wfre_gemm_job){
+        .transpose_a = true,
+        .m = b->rows,
+        .n = d,
+        .k = program->use_begin[u + 1] - use,
+        .alpha = 1,
+        .a = b->weights->slope + use * d + b->first,
+        .lda = d,
+        .b = b->weights->input + use * d,
+        .ldb = d,
+        .c = free_matrices(b->job) ? b->out->bases + program->relations[u] * d * d
+                                   : b->weights->gradient + u * b->rows * d,
+        .ldc = d,
+    };
+}
+
+static void shape_bases(wfre_gemm_job *gemm, const band *b, size_t s)
+{
+    size_t d = b->job->model->settings.dim, bases = b->job->model->settings.bases;
     *gemm = (wfre_gemm_job){
         .transpose_a = true,
         .m = bases,
-        .n = rows * d,
-        .k = used,
+        .n = b->rows / slices_of(b) * d,
+        .k = b->job->program->relation_count,
         .alpha = 1,
-        .a = c->weights->mixing + s * used * bases,
+        .a = mixing_of(b, s),
         .lda = bases,
-        .b = c->weights->gradient + first * d,
-        .ldb = d * d,
-        .c = c->out + first * d,
+        .b = b->weights->gradient + s * d,
+        .ldb = b->rows * d,
+        .c = b->out->bases + (b->first + s) * d,
         .ldc = d * d,
     };
 }
 
-static void shape_mixing(wfre_gemm_job *gemm, const void *context, size_t s)
+static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
 {
-    const slice_context *c = context;
-    const wfre_model *model = c->job->model;
+    const wfre_model *model = b->job->model;
     size_t d = model->settings.dim, bases = model->settings.bases;
-    size_t used = c->job->program->relation_count, first, rows;
-    piece_rows(d, c->pieces, s, &first, &rows);
+    size_t used = b->job->program->relation_count;
     *gemm = (wfre_gemm_job){
         .transpose_b = true,
         .m = used,
         .n = bases,
-        .k = rows * d,
+        .k = b->rows / slices_of(b) * d,
         .alpha = 1,
-        .a = c->weights->gradient + first * d,
-        .lda = d * d,
-        .b = model->layers[c->job->layer].bases + first * d,
+        .a = b->weights->gradient + s * d,
+        .lda = b->rows * d,
+        .b = model->layers[b->job->layer].bases + (b->first + s) * d,
         .ldb = d * d,
-        .c = c->weights->partial + s * used * bases,
+        .c = b->weights->partial + s * used * bases,
         .ldc = bases,
     };
 }
@@ -246,46 +249,70 @@ wfre_status wfre_weights_build(wfre_weights *weights, const wfre_weights_job *jo
     mixing_task task = {weights, job};
     wfre_pool_run(job->pool, job->program->relation_count, mix_relation, &task);
     wfre_pool_run(job->pool, job->program->relation_count, mix_bias, &task);
-    slice_context context = {weights, job, NULL, 0};
-    return run_slices(job, weights->slices, shape_build, &context, error);
+    band all = {weights, job, NULL, 0, job->model->settings.dim};
+    return run_products(&all, slices_of(&all), shape_build, error);
 }
 
 /* ---- the way back ------------------------------------------------------------------------- */
 
-typedef struct coefficient_task {
+typedef struct gather_task {
     const wfre_weights *weights;
     const wfre_weights_job *job;
+    const float *slope, *input;
     const wfre_layer *out;
-    size_t pieces;
-} coefficient_task;
+} gather_task;
 
-/* dc_rj: the pieces of dM added in order, through the mask, plus the share of the bias. A masked
- * coefficient is known by its 0; one that is 0 by itself (which training never meets) gets none. */
-static void coefficient_gradient(void *context, size_t u, unsigned worker)
+/* Brings the projections by one relation together; db_r is the sum of their slopes. */
+static void gather_relation(void *context, size_t u, unsigned worker)
 {
     (void)worker;
-    const coefficient_task *task = context;
-    const wfre_weights *w = task->weights;
-    const wfre_model *model = task->job->model;
-    size_t bases = model->settings.bases, used = task->job->program->relation_count;
-    size_t d = model->settings.dim;
-    uint32_t relation = task->job->program->relations[u];
-    const float *biases = model->layers[task->job->layer].biases;
-    const float *bias_gradient = w->gradient_bias + u * d;
-    float *out = task->out->coefficients + relation * bases;
-    float scale = masked(task->job) ? 1 / (1 - task->job->noise->drop_basis) : 1;
+    const gather_task *task = context;
+    const wfre_program *program = task->job->program;
+    const wfre_vector_table *vectors = wfre_linalg_vectors(task->job->linalg);
+    size_t d = task->job->model->settings.dim;
+    float *bias = free_matrices(task->job) ? task->out->biases + program->relations[u] * d
+                                           : task->weights->gradient_bias + u * d;
+    memset(bias, 0, d * sizeof *bias);
+    for (size_t i = program->use_begin[u]; i < program->use_begin[u + 1]; i++) {
+        const float *slope = task->slope + program->uses[i] * d;
+        memcpy(task->weights->slope + i * d, slope, d * sizeof *slope);
+        memcpy(task->weights->input + i * d, task->input + program->uses[i] * d, d * sizeof *slope);
+        vectors->axpy(d, 1, slope, bias);
+    }
+}
+
+/* dc_rj: adds the slices of the band, each through its mask. A masked coefficient is known by its
+ * 0; one that is 0 by itself (which training never meets) gets none. */
+static void add_coefficients(void *context, size_t u, unsigned worker)
+{
+    (void)worker;
+    const band *b = context;
+    size_t bases = b->job->model->settings.bases, used = b->job->program->relation_count;
+    float *out = b->out->coefficients + b->job->program->relations[u] * bases;
+    for (size_t s = 0; s < slices_of(b); s++) {
+        const float *partial = b->weights->partial + (s * used + u) * bases;
+        const float *mixing = mixing_of(b, s) + u * bases;
+        for (size_t j = 0; j < bases; j++)
+            out[j] += mixing[j] != 0 || !masked(b->job) ? partial[j] : 0;
+    }
+}
+
+/* dc_rj: adds the share of the bias. */
+static void finish_coefficients(void *context, size_t u, unsigned worker)
+{
+    (void)worker;
+    const band *all = context;
+    const wfre_model *model = all->job->model;
+    size_t d = model->settings.dim, bases = model->settings.bases;
+    const float *biases = model->layers[all->job->layer].biases;
+    const float *bias_gradient = all->weights->gradient_bias + u * d;
+    float *out = all->out->coefficients + all->job->program->relations[u] * bases;
+    float scale = masked(all->job) ? 1 / (1 - all->job->noise->drop_basis) : 1;
     for (size_t j = 0; j < bases; j++) {
-        double sum = 0;
-        for (size_t s = 0; s < task->pieces; s++) {
-            bool kept = w->slices == 1 || w->mixing[(s * used + u) * bases + j] != 0;
-            if (kept)
-                sum += (double)w->partial[(s * used + u) * bases + j];
-        }
-        for (size_t i = 0; i < d; i++) {
-            bool kept = w->slices == 1 || w->mixing[(i * used + u) * bases + j] != 0;
-            if (kept)
+        double sum = (double)out[j];
+        for (size_t i = 0; i < d; i++)
+            if (!masked(all->job) || mixing_of(all, i)[u * bases + j] != 0)
                 sum += (double)bias_gradient[i] * (double)biases[j * d + i];
-        }
         out[j] = (float)(sum * (double)scale);
     }
 }
@@ -294,55 +321,72 @@ static void coefficient_gradient(void *context, size_t u, unsigned worker)
 static void bias_gradient(void *context, size_t j, unsigned worker)
 {
     (void)worker;
-    const coefficient_task *task = context;
-    const wfre_weights *w = task->weights;
-    size_t bases = task->job->model->settings.bases, used = task->job->program->relation_count;
-    size_t d = task->job->model->settings.dim;
+    const band *all = context;
+    size_t bases = all->job->model->settings.bases, used = all->job->program->relation_count;
+    size_t d = all->job->model->settings.dim;
     for (size_t i = 0; i < d; i++) {
-        const float *mixing = w->mixing + (w->slices > 1 ? i * used * bases : 0);
+        const float *mixing = mixing_of(all, i);
         double sum = 0;
         for (size_t u = 0; u < used; u++)
-            sum += (double)mixing[u * bases + j] * (double)w->gradient_bias[u * d + i];
-        task->out->biases[j * d + i] = (float)sum;
+            sum += (double)mixing[u * bases + j] * (double)all->weights->gradient_bias[u * d + i];
+        all->out->biases[j * d + i] = (float)sum;
     }
 }
 
-/* Free matrices: the gradients of the relations in use go to their places, the rest is zero. */
-static void scatter_free(const wfre_weights *weights, const wfre_weights_job *job, wfre_layer *out)
+static wfre_status reserve_gradients(wfre_weights *w, const band *b, wfre_error *error)
+{
+    const wfre_program *program = b->job->program;
+    size_t d = b->job->model->settings.dim, bases = b->job->model->settings.bases;
+    size_t used = program->relation_count, uses = program->projection_count;
+    bool fits = make_room(&w->slope, &w->slope_capacity, uses * d) &&
+                make_room(&w->input, &w->input_capacity, uses * d);
+    if (fits && bases > 0)
+        fits = make_room(&w->gradient, &w->gradient_capacity, used * b->rows * d) &&
+               make_room(&w->gradient_bias, &w->gradient_bias_capacity, used * d) &&
+               make_room(&w->partial, &w->partial_capacity, slices_of(b) * used * bases);
+    return fits ? WFRE_OK
+                : wfre_fail_memory(error, "relation gradients; lower --dim, --bases or --batch");
+}
+
+/* Relations that no query of the program uses have no gradient. */
+static void clear_gradients(const wfre_weights_job *job, wfre_layer *out)
 {
     size_t d = job->model->settings.dim, relations = job->model->relation_count;
+    size_t bases = job->model->settings.bases;
+    if (bases > 0) {
+        memset(out->coefficients, 0, relations * bases * sizeof *out->coefficients);
+        return;
+    }
     memset(out->bases, 0, relations * d * d * sizeof *out->bases);
     memset(out->biases, 0, relations * d * sizeof *out->biases);
-    for (size_t u = 0; u < job->program->relation_count; u++) {
-        size_t relation = job->program->relations[u];
-        memcpy(out->bases + relation * d * d, weights->gradient + u * d * d,
-               d * d * sizeof *out->bases);
-        memcpy(out->biases + relation * d, weights->gradient_bias + u * d, d * sizeof *out->biases);
-    }
 }
 
 wfre_status wfre_weights_backward(wfre_weights *weights, const wfre_weights_job *job,
-                                  wfre_layer *out, wfre_error *error)
+                                  const float *slope, const float *input, wfre_layer *out,
+                                  wfre_error *error)
 {
-    if (free_matrices(job)) {
-        scatter_free(weights, job, out);
-        return WFRE_OK;
-    }
+    size_t d = job->model->settings.dim, used = job->program->relation_count;
+    band all = {weights, job, out, 0, d}, b = all;
+    size_t most = used == 0 || free_matrices(job) ? d : BAND_FLOATS / (used * d);
+    b.rows = most == 0 ? 1 : most < d ? most : d;
     wfre_status status;
-    size_t d = job->model->settings.dim, bases = job->model->settings.bases;
-    size_t used = job->program->relation_count;
-    size_t pieces = weights->slices > 1 ? d : d < PIECES ? d : PIECES;
-    if (!make_room(&weights->partial, &weights->partial_capacity, pieces * used * bases)) {
-        status = wfre_fail_memory(error, "relation gradients; lower --dim or --bases");
-        goto cleanup;
+    TRY(reserve_gradients(weights, &b, error));
+    clear_gradients(job, out);
+    gather_task gather = {weights, job, slope, input, out};
+    wfre_pool_run(job->pool, used, gather_relation, &gather);
+    for (size_t band_rows = b.rows; b.first < d; b.first += band_rows) {
+        b.rows = d - b.first < band_rows ? d - b.first : band_rows;
+        TRY(run_products(&b, used, shape_matrix, error));
+        if (free_matrices(job))
+            continue;
+        TRY(run_products(&b, slices_of(&b), shape_bases, error));
+        TRY(run_products(&b, slices_of(&b), shape_mixing, error));
+        wfre_pool_run(job->pool, used, add_coefficients, &b);
     }
-    slice_context context = {weights, job, out->bases, pieces};
-    TRY(run_slices(job, weights->slices, shape_bases, &context, error));
-    TRY(run_slices(job, pieces, shape_mixing, &context, error));
-    coefficient_task task = {weights, job, out, pieces};
-    memset(out->coefficients, 0, job->model->relation_count * bases * sizeof(float));
-    wfre_pool_run(job->pool, used, coefficient_gradient, &task);
-    wfre_pool_run(job->pool, bases, bias_gradient, &task);
+    if (!free_matrices(job)) {
+        wfre_pool_run(job->pool, used, finish_coefficients, &all);
+        wfre_pool_run(job->pool, job->model->settings.bases, bias_gradient, &all);
+    }
 cleanup:
     return status;
 }
@@ -351,9 +395,11 @@ void wfre_weights_free(wfre_weights *weights)
 {
     wfre_free(weights->built);
     wfre_free(weights->built_bias);
+    wfre_free(weights->mixing);
     wfre_free(weights->gradient);
     wfre_free(weights->gradient_bias);
-    wfre_free(weights->mixing);
+    wfre_free(weights->slope);
+    wfre_free(weights->input);
     wfre_free(weights->partial);
     *weights = (wfre_weights){0};
 }

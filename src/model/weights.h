@@ -6,17 +6,19 @@
 
 /* Of one layer. With free matrices `matrix` points into the model and its gradients. */
 typedef struct wfre_weights {
-    float *built;         /* [U, d, d], U distinct relations */
-    float *built_bias;    /* [U, d] */
-    float *gradient;      /* [U, d, d] */
+    float *built;      /* [U, d, d], U distinct relations */
+    float *built_bias; /* [U, d] */
+    float *mixing;     /* [U, K], or [d, U, K] when each output masks its own coefficients */
+
+    /* The way back. */
+    float *slope, *input; /* [P, d] of all projections, ordered by relation */
+    float *gradient;      /* [U, rows, d] of a band of output rows */
     float *gradient_bias; /* [U, d] */
-    float *mixing;        /* [slices, U, K]: coefficients, masked when a basis is dropped out */
-    float *partial;       /* [slices, U, K] scratch of the way back */
-    size_t slices;        /* 1, or d when outputs are masked one by one */
-    size_t capacity;      /* relations there is room for, and room for gradients of */
-    size_t gradient_capacity;
-    size_t mixing_capacity;
-    size_t partial_capacity;
+    float *partial;       /* [slices, U, K] of the band */
+
+    size_t capacity; /* relations there is room for */
+    size_t mixing_capacity, slope_capacity, input_capacity;
+    size_t gradient_capacity, gradient_bias_capacity, partial_capacity;
 } wfre_weights;
 
 typedef struct wfre_weights_job {
@@ -32,12 +34,10 @@ typedef struct wfre_weights_job {
 /* Makes W_r and b_r of every relation of the program. */
 WFRE_NODISCARD wfre_status wfre_weights_build(wfre_weights *weights, const wfre_weights_job *job,
                                               wfre_error *error);
-/* Room for the gradients of all W_r and b_r of the program; their contents are undefined. */
-WFRE_NODISCARD wfre_status wfre_weights_make_gradients(wfre_weights *weights,
-                                                       const wfre_weights_job *job,
-                                                       wfre_error *error);
-/* From the gradients of all W_r and b_r to those of coefficients, bases and biases in `out`. */
+/* From the gradient of W_r x + b_r (`slope`) and from x (`input`) of every projection of the
+ * program to the gradients of coefficients, bases and biases, in `out`. Both are [P, d]. */
 WFRE_NODISCARD wfre_status wfre_weights_backward(wfre_weights *weights, const wfre_weights_job *job,
+                                                 const float *slope, const float *input,
                                                  wfre_layer *out, wfre_error *error);
 const float *wfre_weights_matrix(const wfre_weights *weights, const wfre_weights_job *job,
                                  uint32_t relation);

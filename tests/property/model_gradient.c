@@ -11,27 +11,29 @@
 #include "base/rng.h"
 #include "model/run.h"
 
-enum { ENTITIES = 7, RELATIONS = 6, DIM = 10, QUERIES = 6, TRIALS = 40 };
+enum { ENTITIES = 7, DIM = 10, MOST_QUERIES = 200, TRIALS = 40 };
 
 typedef struct setting {
     wfre_model_settings model;
     wfre_noise noise;
+    uint32_t relations;
+    int queries, depth;
 } setting;
 
-static const wfre_node *random_tree(wfre_arena *arena, wfre_rng *rng, int depth)
+static const wfre_node *random_tree(wfre_arena *arena, wfre_rng *rng, uint32_t relations, int depth)
 {
     uint32_t draw = depth == 0 ? 0 : wfre_rng_below(rng, 8);
     if (draw == 0)
         return wfre_node_entity(arena, wfre_rng_below(rng, ENTITIES));
     if (draw <= 3)
-        return wfre_node_project(arena, wfre_rng_below(rng, RELATIONS),
-                                 random_tree(arena, rng, depth - 1));
+        return wfre_node_project(arena, wfre_rng_below(rng, relations),
+                                 random_tree(arena, rng, relations, depth - 1));
     if (draw == 4)
-        return wfre_node_negate(arena, random_tree(arena, rng, depth - 1));
+        return wfre_node_negate(arena, random_tree(arena, rng, relations, depth - 1));
     const wfre_node *children[4];
     uint32_t count = 2 + wfre_rng_below(rng, 3);
     for (uint32_t i = 0; i < count; i++)
-        children[i] = random_tree(arena, rng, depth - 1);
+        children[i] = random_tree(arena, rng, relations, depth - 1);
     return wfre_node_make(arena, draw <= 6 ? WFRE_OP_INTERSECT : WFRE_OP_UNION, WFRE_NONE, children,
                           count);
 }
@@ -83,15 +85,15 @@ static int check_trial(const setting *s, uint64_t seed, wfre_linalg *linalg, wfr
     wfre_model *model;
     wfre_run *run;
     wfre_program program = {0};
-    assert_ok(wfre_model_allocate(&s->model, ENTITIES, RELATIONS, 0, &model, error));
+    assert_ok(wfre_model_allocate(&s->model, ENTITIES, s->relations, 0, &model, error));
     for (uint32_t t = 0; t < model->tensor_count; t++)
         for (size_t i = 0; i < model->tensors[t].count; i++)
             model->tensors[t].data[i] =
                 t == 0 ? 0.1f + 0.8f * wfre_rng_float(&rng) : (float)wfre_rng_normal(&rng);
-    const wfre_node *trees[QUERIES];
-    for (int q = 0; q < QUERIES; q++)
-        trees[q] = random_tree(&arena, &rng, 3);
-    assert_ok(wfre_program_compile(&program, trees, QUERIES, s->model.unions, error));
+    const wfre_node *trees[MOST_QUERIES];
+    for (int q = 0; q < s->queries; q++)
+        trees[q] = random_tree(&arena, &rng, s->relations, s->depth);
+    assert_ok(wfre_program_compile(&program, trees, (size_t)s->queries, s->model.unions, error));
     assert_ok(wfre_run_create(model, pool, linalg, WFRE_FP32, &run, error));
 
     float *weight = wfre_alloc(program.root_count * DIM, sizeof *weight);
@@ -138,7 +140,12 @@ static void test_gradients(void **state)
     assert_ok(wfre_linalg_create(pool, WFRE_ISA_REFERENCE, &linalg, error));
     int checked = 0, asked = 0;
     for (uint64_t seed = 1; seed <= TRIALS; seed++) {
-        setting s = {.noise = {.seed = seed, .step = 3}};
+        setting s = {.noise = {.seed = seed, .step = 3}, .relations = 6, .queries = 6, .depth = 3};
+        if (seed % 8 == 1) { /* more relations than the way back holds at a time */
+            s.relations = 1000;
+            s.queries = MOST_QUERIES;
+            s.depth = 2;
+        }
         wfre_model_settings_default(&s.model);
         s.model.dim = DIM;
         s.model.tnorm = (wfre_tnorm)(seed % 3);
