@@ -50,8 +50,9 @@ typedef struct wfre_train_settings {
     uint32_t negatives; /* candidates drawn (for each query, or shared) */
     uint32_t positives; /* answers drawn for each query */
     bool every_answer;  /* all answers among shared candidates are aimed at, not the drawn alone */
-    uint32_t hard;      /* candidates a query keeps in the second stage of a staged run */
-    double stage;       /* share of the run after which the second stage begins */
+    double answer_weight;         /* a query with n answers weighs (n + 4) to this power */
+    uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
+    double stage;                 /* share of the run after which the second stage begins */
     double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
 
     wfre_schedule schedule;

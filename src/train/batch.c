@@ -90,14 +90,14 @@ static uint32_t choose_positives(wfre_batcher *b, size_t q)
     return want;
 }
 
-/* Weights 1/sqrt(answers + 4), made to sum to 1. */
+/* Weights (answers + 4)^x, made to sum to 1. */
 static void set_weights(wfre_batcher *b)
 {
-    double sum = 0;
+    double sum = 0, power = b->settings.answer_weight;
     for (size_t q = 0; q < b->batch.queries; q++)
-        sum += 1 / sqrt((double)b->drawn[q].answers.count + 4);
+        sum += pow((double)b->drawn[q].answers.count + 4, power);
     for (size_t q = 0; q < b->batch.queries; q++)
-        b->batch.weights[q] = (float)(1 / sqrt((double)b->drawn[q].answers.count + 4) / sum);
+        b->batch.weights[q] = (float)(pow((double)b->drawn[q].answers.count + 4, power) / sum);
 }
 
 /* ---- candidates --------------------------------------------------------------------------- */

@@ -31,6 +31,8 @@ const wfre_setting wfre_train_table[] = {
     {"positives", WFRE_SETTING_U32, FIELD(positives), 1, 1024, NULL, "answers drawn a query"},
     {"every-answer", WFRE_SETTING_BOOL, FIELD(every_answer), 0, 0, NULL,
      "aim at all answers among shared candidates, not at the drawn alone: yes or no"},
+    {"answer-weight", WFRE_SETTING_REAL, FIELD(answer_weight), -2, 2, NULL,
+     "x: a query with n answers weighs (n + 4)^x; -0.5 is the paper's"},
     {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
      "hard candidates a query in the second stage"},
     {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,
@@ -190,6 +192,7 @@ wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
 {
     memset(settings, 0, sizeof *settings);
     wfre_model_settings_default(&settings->model);
+    settings->answer_weight = -0.5;
     settings->hard = 64;
     settings->stage = 0.7;
     settings->seed = 1;
