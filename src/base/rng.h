@@ -3,6 +3,7 @@
 #ifndef WFRE_SRC_BASE_RNG_H
 #define WFRE_SRC_BASE_RNG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct wfre_rng {
@@ -19,5 +20,30 @@ float wfre_rng_float(wfre_rng *rng);
 double wfre_rng_double(wfre_rng *rng);
 /* Standard normal. */
 double wfre_rng_normal(wfre_rng *rng);
+
+/* A coin that falls on one side with a given probability, to 16 bits; four throws a number. */
+typedef struct wfre_coin {
+    wfre_rng rng;
+    uint64_t word;
+    unsigned left;
+    uint32_t threshold; /* of 65536 */
+} wfre_coin;
+
+static inline wfre_coin wfre_coin_make(wfre_rng rng, float probability)
+{
+    return (wfre_coin){rng, 0, 0, (uint32_t)(probability * 65536.0f)};
+}
+
+static inline bool wfre_coin_throw(wfre_coin *coin)
+{
+    if (coin->left == 0) {
+        coin->word = wfre_rng_next(&coin->rng);
+        coin->left = 4;
+    }
+    uint32_t draw = (uint32_t)(coin->word & 0xFFFF);
+    coin->word >>= 16;
+    coin->left--;
+    return draw < coin->threshold;
+}
 
 #endif

@@ -67,31 +67,11 @@ static uint32_t only_child(const wfre_program *program, uint32_t row)
 
 enum { MASK_INPUT = 1, MASK_NEGATION = 2 };
 
-typedef struct mask_stream {
-    wfre_rng rng;
-    uint64_t word;
-    unsigned left;
-    uint32_t threshold; /* of 65536 */
-} mask_stream;
-
 /* The mask of a row, the same whenever it is asked for again. */
-static mask_stream open_mask(const wfre_run *run, int what, float rate, uint32_t row)
+static wfre_coin open_mask(const wfre_run *run, int what, float rate, uint32_t row)
 {
     uint64_t seed = run->noise.seed ^ (uint64_t)what << 56;
-    return (mask_stream){wfre_rng_keyed(seed, run->noise.step, row), 0, 0,
-                         (uint32_t)(rate * 65536.0f)};
-}
-
-static inline bool mask_dropped(mask_stream *mask)
-{
-    if (mask->left == 0) {
-        mask->word = wfre_rng_next(&mask->rng);
-        mask->left = 4;
-    }
-    uint32_t draw = (uint32_t)(mask->word & 0xFFFF);
-    mask->word >>= 16;
-    mask->left--;
-    return draw < mask->threshold;
+    return wfre_coin_make(wfre_rng_keyed(seed, run->noise.step, row), rate);
 }
 
 /* ---- tasks over rows ---------------------------------------------------------------------- */
@@ -163,9 +143,9 @@ static void negate_forward(wfre_run *run, uint32_t row)
         run->vectors->complement(d, x, z);
         return;
     }
-    mask_stream mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
+    wfre_coin mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
     for (size_t i = 0; i < d; i++)
-        z[i] = mask_dropped(&mask) ? 0.5f : 1 - x[i];
+        z[i] = wfre_coin_throw(&mask) ? 0.5f : 1 - x[i];
 }
 
 static void negate_backward(wfre_run *run, uint32_t row)
@@ -177,9 +157,9 @@ static void negate_backward(wfre_run *run, uint32_t row)
         run->vectors->axpy(d, -1, dz, dx);
         return;
     }
-    mask_stream mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
+    wfre_coin mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
     for (size_t i = 0; i < d; i++)
-        dx[i] -= mask_dropped(&mask) ? 0 : dz[i];
+        dx[i] -= wfre_coin_throw(&mask) ? 0 : dz[i];
 }
 
 static void combine_forward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
@@ -250,9 +230,9 @@ static void gather_forward(wfre_run *run, uint32_t row, uint32_t projection, uns
         return;
     }
     float scale = 1 / (1 - run->noise.drop_input);
-    mask_stream mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
+    wfre_coin mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
     for (size_t i = 0; i < d; i++)
-        y[i] = mask_dropped(&mask) ? 0 : x[i] * scale;
+        y[i] = wfre_coin_throw(&mask) ? 0 : x[i] * scale;
 }
 
 static void gather_backward(wfre_run *run, uint32_t row, uint32_t projection, unsigned worker)
@@ -266,9 +246,9 @@ static void gather_backward(wfre_run *run, uint32_t row, uint32_t projection, un
         return;
     }
     float scale = 1 / (1 - run->noise.drop_input);
-    mask_stream mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
+    wfre_coin mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
     for (size_t i = 0; i < d; i++)
-        dx[i] += mask_dropped(&mask) ? 0 : dy[i] * scale;
+        dx[i] += wfre_coin_throw(&mask) ? 0 : dy[i] * scale;
 }
 
 static wfre_weights_job weights_job(const wfre_run *run, uint32_t layer)

@@ -7,6 +7,8 @@
  *   backward   dV[:, s, :] = M_s'    dW[:, s, :]     [K, U] x [U, rows * d]
  *              dM_s        = dW[:, s, :] V[:, s, :]' [U, rows * d] x [rows * d, K]
  *
+ * and the same for the biases b_r = sum_j c_rj a_j, where d becomes 1.
+ *
  * The way back makes dW for a band of output rows at a time, small enough to be still in the cache
  * when the last two products read it; the whole would take as much memory as all W_r. */
 #include "model/weights.h"
@@ -47,12 +49,14 @@ const float *wfre_weights_bias(const wfre_weights *weights, const wfre_weights_j
     return weights->built_bias + relation * d;
 }
 
-/* A tensor with room for count elements; old contents are lost when it grows. */
+/* A tensor with room for count elements; old contents are lost when it grows, which it does with
+ * room to spare: batches differ a little in what they need. */
 static bool make_room(float **tensor, size_t *capacity, size_t count)
 {
     if (count <= *capacity)
         return true;
     wfre_free(*tensor);
+    count += count / 8;
     *tensor = wfre_alloc_tensor(count, sizeof **tensor);
     *capacity = *tensor ? count : 0;
     return *tensor != NULL;
@@ -61,18 +65,13 @@ static bool make_room(float **tensor, size_t *capacity, size_t count)
 static wfre_status reserve(wfre_weights *weights, const wfre_weights_job *job, wfre_error *error)
 {
     size_t d = job->model->settings.dim, used = job->program->relation_count;
-    if (used > weights->capacity) {
-        wfre_free(weights->built);
-        wfre_free(weights->built_bias);
-        bool build = !free_matrices(job);
-        weights->built = wfre_alloc_tensor(build ? used * d * d : 1, sizeof(float));
-        weights->built_bias = wfre_alloc_tensor(build ? used * d : 1, sizeof(float));
-        weights->capacity = weights->built && weights->built_bias ? used : 0;
-    }
     size_t mixing = (masked(job) ? d : 1) * used * job->model->settings.bases;
-    if (weights->capacity < used || !make_room(&weights->mixing, &weights->mixing_capacity, mixing))
-        return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
-    return WFRE_OK;
+    if (free_matrices(job) ||
+        (make_room(&weights->built, &weights->built_capacity, used * d * d) &&
+         make_room(&weights->built_bias, &weights->built_bias_capacity, used * d) &&
+         make_room(&weights->mixing, &weights->mixing_capacity, mixing)))
+        return WFRE_OK;
+    return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
 }
 
 /* ---- mixing coefficients ------------------------------------------------------------------ */
@@ -96,64 +95,43 @@ static void mix_relation(void *context, size_t u, unsigned worker)
         return;
     }
     float rate = job->noise->drop_basis, scale = 1 / (1 - rate);
-    wfre_rng rng = wfre_rng_keyed(job->noise->seed ^ 0x6261736573u, job->noise->step,
-                                  (uint64_t)relation << 8 | job->layer);
+    wfre_coin mask =
+        wfre_coin_make(wfre_rng_keyed(job->noise->seed ^ 0x6261736573u, job->noise->step,
+                                      (uint64_t)relation << 8 | job->layer),
+                       rate);
     for (size_t s = 0; s < job->model->settings.dim; s++) {
         float *mixed = task->weights->mixing + (s * used + u) * bases;
         for (size_t j = 0; j < bases; j++)
-            mixed[j] = wfre_rng_float(&rng) < rate ? 0 : row[j] * scale;
-    }
-}
-
-/* b_r = sum_j M[i][r][j] a_j[i] */
-static void mix_bias(void *context, size_t u, unsigned worker)
-{
-    (void)worker;
-    const mixing_task *task = context;
-    const wfre_weights *w = task->weights;
-    const wfre_model *model = task->job->model;
-    size_t bases = model->settings.bases, used = task->job->program->relation_count;
-    size_t d = model->settings.dim;
-    const float *biases = model->layers[task->job->layer].biases;
-    float *out = w->built_bias + u * d;
-    for (size_t i = 0; i < d; i++) {
-        const float *mixed = w->mixing + ((masked(task->job) ? i * used : 0) + u) * bases;
-        double sum = 0;
-        for (size_t j = 0; j < bases; j++)
-            sum += (double)mixed[j] * (double)biases[j * d + i];
-        out[i] = (float)sum;
+            mixed[j] = wfre_coin_throw(&mask) ? 0 : row[j] * scale;
     }
 }
 
 /* ---- products over slices ----------------------------------------------------------------- */
 
-/* Output rows [first, first + rows). */
+/* Output rows [first, first + rows) of the matrices, or of the biases. */
 typedef struct band {
     const wfre_weights *weights;
     const wfre_weights_job *job;
     const wfre_layer *out; /* gradients; NULL on the way forward */
     size_t first, rows;
+    bool biases;
 } band;
 
-/* How many slices the band has. */
+/* How many slices the band has, and how many rows each of them. */
 static size_t slices_of(const band *b)
 {
     return masked(b->job) ? b->rows : 1;
 }
 
-/* One product for each of `count` things; `shape` fills the job of number s. */
-static wfre_status run_products(const band *b, size_t count,
-                                void (*shape)(wfre_gemm_job *gemm, const band *b, size_t s),
-                                wfre_error *error)
+static size_t slice_rows(const band *b)
 {
-    wfre_gemm_job *jobs = wfre_alloc(count, sizeof *jobs);
-    if (!jobs)
-        return wfre_fail_memory(error, "building relation matrices");
-    for (size_t s = 0; s < count; s++)
-        shape(&jobs[s], b, s);
-    wfre_status status = wfre_gemm(b->job->linalg, b->job->precision, jobs, count, error);
-    wfre_free(jobs);
-    return status;
+    return masked(b->job) ? 1 : b->rows;
+}
+
+/* The numbers of an output row: d weights or one bias. */
+static size_t width_of(const band *b)
+{
+    return b->biases ? 1 : b->job->model->settings.dim;
 }
 
 /* The mixing matrix of slice s of the band. */
@@ -163,21 +141,79 @@ static const float *mixing_of(const band *b, size_t s)
     return b->weights->mixing + (masked(b->job) ? (b->first + s) * size : 0);
 }
 
+/* What the bases have for slice s, [K, d, width] in all. */
+static const float *bases_of(const band *b, size_t s)
+{
+    const wfre_layer *layer = &b->job->model->layers[b->job->layer];
+    return (b->biases ? layer->biases : layer->bases) + (b->first + s) * width_of(b);
+}
+
+/* The gradients of slice s, [U, rows, width]; those of the biases are there for all rows. */
+static const float *gradient_of(const band *b, size_t s, size_t *stride)
+{
+    *stride = b->biases ? b->job->model->settings.dim : b->rows * width_of(b);
+    return b->biases ? b->weights->gradient_bias + b->first + s
+                     : b->weights->gradient + s * width_of(b);
+}
+
 static void shape_build(wfre_gemm_job *gemm, const band *b, size_t s)
 {
-    const wfre_model *model = b->job->model;
-    size_t d = model->settings.dim, bases = model->settings.bases;
+    size_t bases = b->job->model->settings.bases, width = width_of(b);
+    size_t stride = b->job->model->settings.dim * width;
+    float *built = b->biases ? b->weights->built_bias : b->weights->built;
     *gemm = (wfre_gemm_job){
         .m = b->job->program->relation_count,
-        .n = b->rows / slices_of(b) * d,
+        .n = slice_rows(b) * width,
         .k = bases,
         .alpha = 1,
         .a = mixing_of(b, s),
         .lda = bases,
-        .b = model->layers[b->job->layer].bases + (b->first + s) * d,
-        .ldb = d * d,
-        .c = b->weights->built + (b->first + s) * d,
-        .ldc = d * d,
+        .b = bases_of(b, s),
+        .ldb = stride,
+        .c = built + (b->first + s) * width,
+        .ldc = stride,
+    };
+}
+
+static void shape_bases(wfre_gemm_job *gemm, const band *b, size_t s)
+{
+    size_t bases = b->job->model->settings.bases, width = width_of(b), stride;
+    const float *gradient = gradient_of(b, s, &stride);
+    float *out = b->biases ? b->out->biases : b->out->bases;
+    *gemm = (wfre_gemm_job){
+        .transpose_a = true,
+        .m = bases,
+        .n = slice_rows(b) * width,
+        .k = b->job->program->relation_count,
+        .alpha = 1,
+        .a = mixing_of(b, s),
+        .lda = bases,
+        .b = gradient,
+        .ldb = stride,
+        .c = out + (b->first + s) * width,
+        .ldc = b->job->model->settings.dim * width,
+    };
+}
+
+/* The matrices' share of dM_s comes first, the biases' is added. */
+static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
+{
+    size_t bases = b->job->model->settings.bases, width = width_of(b), stride;
+    size_t used = b->job->program->relation_count;
+    const float *gradient = gradient_of(b, s, &stride);
+    *gemm = (wfre_gemm_job){
+        .transpose_b = true,
+        .m = used,
+        .n = bases,
+        .k = slice_rows(b) * width,
+        .alpha = 1,
+        .a = gradient,
+        .lda = stride,
+        .b = bases_of(b, s),
+        .ldb = b->job->model->settings.dim * width,
+        .beta = b->biases ? 1 : 0,
+        .c = b->weights->partial + s * used * bases,
+        .ldc = bases,
     };
 }
 
@@ -202,55 +238,37 @@ static void shape_matrix(wfre_gemm_job *gemm, const band *b, size_t u)
     };
 }
 
-static void shape_bases(wfre_gemm_job *gemm, const band *b, size_t s)
+/* One product for each of `count` things; `shape` fills the job of number s. */
+static wfre_status run_products(const band *b, size_t count,
+                                void (*shape)(wfre_gemm_job *gemm, const band *b, size_t s),
+                                wfre_error *error)
 {
-    size_t d = b->job->model->settings.dim, bases = b->job->model->settings.bases;
-    *gemm = (wfre_gemm_job){
-        .transpose_a = true,
-        .m = bases,
-        .n = b->rows / slices_of(b) * d,
-        .k = b->job->program->relation_count,
-        .alpha = 1,
-        .a = mixing_of(b, s),
-        .lda = bases,
-        .b = b->weights->gradient + s * d,
-        .ldb = b->rows * d,
-        .c = b->out->bases + (b->first + s) * d,
-        .ldc = d * d,
-    };
-}
-
-static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
-{
-    const wfre_model *model = b->job->model;
-    size_t d = model->settings.dim, bases = model->settings.bases;
-    size_t used = b->job->program->relation_count;
-    *gemm = (wfre_gemm_job){
-        .transpose_b = true,
-        .m = used,
-        .n = bases,
-        .k = b->rows / slices_of(b) * d,
-        .alpha = 1,
-        .a = b->weights->gradient + s * d,
-        .lda = b->rows * d,
-        .b = model->layers[b->job->layer].bases + (b->first + s) * d,
-        .ldb = d * d,
-        .c = b->weights->partial + s * used * bases,
-        .ldc = bases,
-    };
+    wfre_gemm_job *jobs = wfre_alloc(count, sizeof *jobs);
+    if (!jobs)
+        return wfre_fail_memory(error, "building relation matrices");
+    for (size_t s = 0; s < count; s++)
+        shape(&jobs[s], b, s);
+    wfre_precision precision = b->biases ? WFRE_FP32 : b->job->precision;
+    wfre_status status = wfre_gemm(b->job->linalg, precision, jobs, count, error);
+    wfre_free(jobs);
+    return status;
 }
 
 wfre_status wfre_weights_build(wfre_weights *weights, const wfre_weights_job *job,
                                wfre_error *error)
 {
-    wfre_status status = reserve(weights, job, error);
-    if (status != WFRE_OK || free_matrices(job))
-        return status;
+    wfre_status status;
+    TRY(reserve(weights, job, error));
+    if (free_matrices(job))
+        goto cleanup;
     mixing_task task = {weights, job};
     wfre_pool_run(job->pool, job->program->relation_count, mix_relation, &task);
-    wfre_pool_run(job->pool, job->program->relation_count, mix_bias, &task);
-    band all = {weights, job, NULL, 0, job->model->settings.dim};
-    return run_products(&all, slices_of(&all), shape_build, error);
+    band all = {.weights = weights, .job = job, .rows = job->model->settings.dim};
+    TRY(run_products(&all, slices_of(&all), shape_build, error));
+    all.biases = true;
+    TRY(run_products(&all, slices_of(&all), shape_build, error));
+cleanup:
+    return status;
 }
 
 /* ---- the way back ------------------------------------------------------------------------- */
@@ -289,48 +307,28 @@ static void add_coefficients(void *context, size_t u, unsigned worker)
     const band *b = context;
     size_t bases = b->job->model->settings.bases, used = b->job->program->relation_count;
     float *out = b->out->coefficients + b->job->program->relations[u] * bases;
+    float scale = masked(b->job) ? 1 / (1 - b->job->noise->drop_basis) : 1;
     for (size_t s = 0; s < slices_of(b); s++) {
         const float *partial = b->weights->partial + (s * used + u) * bases;
         const float *mixing = mixing_of(b, s) + u * bases;
         for (size_t j = 0; j < bases; j++)
-            out[j] += mixing[j] != 0 || !masked(b->job) ? partial[j] : 0;
+            out[j] += mixing[j] != 0 || !masked(b->job) ? scale * partial[j] : 0;
     }
 }
 
-/* dc_rj: adds the share of the bias. */
-static void finish_coefficients(void *context, size_t u, unsigned worker)
+/* From the gradients of a band of W_r and of all b_r to those of the bases and coefficients. */
+static wfre_status spread_band(band *b, wfre_error *error)
 {
-    (void)worker;
-    const band *all = context;
-    const wfre_model *model = all->job->model;
-    size_t d = model->settings.dim, bases = model->settings.bases;
-    const float *biases = model->layers[all->job->layer].biases;
-    const float *bias_gradient = all->weights->gradient_bias + u * d;
-    float *out = all->out->coefficients + all->job->program->relations[u] * bases;
-    float scale = masked(all->job) ? 1 / (1 - all->job->noise->drop_basis) : 1;
-    for (size_t j = 0; j < bases; j++) {
-        double sum = (double)out[j];
-        for (size_t i = 0; i < d; i++)
-            if (!masked(all->job) || mixing_of(all, i)[u * bases + j] != 0)
-                sum += (double)bias_gradient[i] * (double)biases[j * d + i];
-        out[j] = (float)(sum * (double)scale);
+    wfre_status status;
+    for (int biases = 0; biases < 2; biases++) {
+        b->biases = biases != 0;
+        TRY(run_products(b, slices_of(b), shape_bases, error));
+        TRY(run_products(b, slices_of(b), shape_mixing, error));
     }
-}
-
-/* da_j[i] = sum_r M[i][r][j] db_r[i] */
-static void bias_gradient(void *context, size_t j, unsigned worker)
-{
-    (void)worker;
-    const band *all = context;
-    size_t bases = all->job->model->settings.bases, used = all->job->program->relation_count;
-    size_t d = all->job->model->settings.dim;
-    for (size_t i = 0; i < d; i++) {
-        const float *mixing = mixing_of(all, i);
-        double sum = 0;
-        for (size_t u = 0; u < used; u++)
-            sum += (double)mixing[u * bases + j] * (double)all->weights->gradient_bias[u * d + i];
-        all->out->biases[j * d + i] = (float)sum;
-    }
+    b->biases = false;
+    wfre_pool_run(b->job->pool, b->job->program->relation_count, add_coefficients, b);
+cleanup:
+    return status;
 }
 
 static wfre_status reserve_gradients(wfre_weights *w, const band *b, wfre_error *error)
@@ -366,26 +364,19 @@ wfre_status wfre_weights_backward(wfre_weights *weights, const wfre_weights_job 
                                   wfre_error *error)
 {
     size_t d = job->model->settings.dim, used = job->program->relation_count;
-    band all = {weights, job, out, 0, d}, b = all;
     size_t most = used == 0 || free_matrices(job) ? d : BAND_FLOATS / (used * d);
-    b.rows = most == 0 ? 1 : most < d ? most : d;
+    size_t rows = most == 0 ? 1 : most < d ? most : d;
+    band b = {.weights = weights, .job = job, .out = out, .rows = rows};
     wfre_status status;
     TRY(reserve_gradients(weights, &b, error));
     clear_gradients(job, out);
     gather_task gather = {weights, job, slope, input, out};
     wfre_pool_run(job->pool, used, gather_relation, &gather);
-    for (size_t band_rows = b.rows; b.first < d; b.first += band_rows) {
-        b.rows = d - b.first < band_rows ? d - b.first : band_rows;
+    for (; b.first < d; b.first += rows) {
+        b.rows = d - b.first < rows ? d - b.first : rows;
         TRY(run_products(&b, used, shape_matrix, error));
-        if (free_matrices(job))
-            continue;
-        TRY(run_products(&b, slices_of(&b), shape_bases, error));
-        TRY(run_products(&b, slices_of(&b), shape_mixing, error));
-        wfre_pool_run(job->pool, used, add_coefficients, &b);
-    }
-    if (!free_matrices(job)) {
-        wfre_pool_run(job->pool, used, finish_coefficients, &all);
-        wfre_pool_run(job->pool, job->model->settings.bases, bias_gradient, &all);
+        if (!free_matrices(job))
+            TRY(spread_band(&b, error));
     }
 cleanup:
     return status;

@@ -16,8 +16,7 @@ typedef struct wfre_weights {
     float *gradient_bias; /* [U, d] */
     float *partial;       /* [slices, U, K] of the band */
 
-    size_t capacity; /* relations there is room for */
-    size_t mixing_capacity, slope_capacity, input_capacity;
+    size_t built_capacity, built_bias_capacity, mixing_capacity, slope_capacity, input_capacity;
     size_t gradient_capacity, gradient_bias_capacity, partial_capacity;
 } wfre_weights;
 
