@@ -45,12 +45,15 @@ enum { MOST_FIXED_BINS = 5 };
  * taps that reach over the edge. */
 enum { PADDING = WFRE_BLOCK_LIMIT, PADDED = WFRE_BLOCK_LIMIT + 2 * PADDING };
 
+/* Ranking needs psi of the last three iterations. */
+enum { PSI_ROWS = 3 };
+
 /* STREAMS groups are solved at the same time. An iteration is a long chain of dependent
  * instructions; while one group waits for its chain, the other one runs. */
 typedef struct lane_group {
     const float *left; /* its part of the sides */
     const float *right;
-    vf *psi;         /* bins vectors */
+    vf *psi;         /* PSI_ROWS rows of bins vectors */
     float *gradient; /* 2 * bins vectors, left then right; or NULL */
 } lane_group;
 
@@ -63,45 +66,75 @@ typedef struct lane_problem {
 
 /* ---- elementary functions ----------------------------------------------------------------- */
 
-/* log2 of a positive normal number: exact at 1, absolute error below 1e-7 (rough: 4e-6) around it,
- * half a unit in the last place of the result elsewhere. */
-INLINE vf vf_log2(vf x, bool rough)
+/* x = 2^e (1 + f), 1 + f in [sqrt 1/2, sqrt 2): f, and *exponent = e 2^23. */
+INLINE vf vf_split_power(vf x, vf *exponent)
 {
-    static const float fine[] = {0x1.715476p+0f, -0x1.71552cp-1f, 0x1.ec756ep-2f, -0x1.70dedep-2f,
-                                 0x1.262f0ep-2f, -0x1.fe823ap-3f, 0x1.dc78f4p-3f, -0x1.245f38p-3f};
-    static const float short_fit[] = {0x1.7154d0p+0f,  -0x1.714092p-1f, 0x1.eb719cp-2f,
-                                      -0x1.77bb64p-2f, 0x1.4480f6p-2f,  -0x1.9e49d6p-3f};
-    /* x = 2^e (1 + f) with 1 + f in [sqrt 1/2, sqrt 2) */
-    vi exponent = ((vi)x - vi_set(0x3F3504F3)) & vi_set(0xFF800000);
-    vf f = (vf)((vi)x - exponent) - vf_set(1);
-    const float *c = rough ? short_fit : fine;
-    const int degree = rough ? 5 : 7;
-    vf poly = vf_set(c[degree]);
+    vi high = ((vi)x - vi_set(0x3F3504F3)) & vi_set(0xFF800000);
+    *exponent = vi_to_float(high);
+    return (vf)((vi)x - high) - vf_set(1);
+}
+
+/* log2 of a positive normal number: exact at 1, absolute error below 1e-7 around it, half a unit in
+ * the last place of the result elsewhere. */
+INLINE vf vf_log2(vf x)
+{
+    static const float c[] = {0x1.715476p+0f, -0x1.71552cp-1f, 0x1.ec756ep-2f, -0x1.70dedep-2f,
+                              0x1.262f0ep-2f, -0x1.fe823ap-3f, 0x1.dc78f4p-3f, -0x1.245f38p-3f};
+    vf exponent, f = vf_split_power(x, &exponent), poly = vf_set(c[7]);
     UNROLL
-    for (int i = degree - 1; i >= 0; i--)
+    for (int i = 6; i >= 0; i--)
         poly = vf_fma(poly, f, vf_set(c[i]));
-    return vf_fma(poly, f, vi_to_float(exponent) * vf_set(0x1p-23f));
+    return vf_fma(poly, f, exponent * vf_set(0x1p-23f));
+}
+
+/* 2^23 log2(x / y), the logarithm to 2e-5. */
+INLINE vf vf_log2_ratio(vf x, vf y)
+{
+    static const float c[] = {0x1.714ccap+23f, -0x1.70c388p+22f, 0x1.f25ddap+21f, -0x1.940b92p+21f,
+                              0x1.02b962p+21f};
+    vf inverse = vf_reciprocal(y);
+    vf exponent, f = vf_split_power((x * inverse) * vf_fnma(y, inverse, vf_set(2)), &exponent);
+    vf poly = vf_set(c[4]);
+    UNROLL
+    for (int i = 3; i >= 0; i--)
+        poly = vf_fma(poly, f, vf_set(c[i]));
+    return vf_fma(poly, f, exponent);
+}
+
+/* t rounded to an integer, added to the magic number, whose last bits then hold it; *f is the
+ * rest. */
+INLINE vf vf_split(vf t, vf *f)
+{
+    const vf magic = vf_set(0x1.8p23f);
+    vf shifted = t + magic;
+    *f = t - (shifted - magic);
+    return shifted;
 }
 
 /* 2^t - 1 with a small relative error, also near t = 0; |t| < 126. */
-INLINE vf vf_exp2m1(vf t, bool rough)
+INLINE vf vf_exp2m1(vf t)
 {
-    static const float fine[] = {0x1.62e430p-1f, 0x1.ebfbe0p-3f,  0x1.c6af6cp-5f,
-                                 0x1.3b2a54p-7f, 0x1.5f0890p-10f, 0x1.44138ap-13f};
-    static const float short_fit[] = {0x1.62e430p-1f, 0x1.ebfa4cp-3f, 0x1.c6afeep-5f,
-                                      0x1.3cbf60p-7f, 0x1.5ec866p-10f};
-    const vf magic = vf_set(0x1.8p23f); /* its last bits hold the integer that was added */
-    vf shifted = t + magic;
-    vf f = t - (shifted - magic);
-    const float *c = rough ? short_fit : fine;
-    const int degree = rough ? 4 : 5;
-    vf poly = vf_set(c[degree]);
+    static const float c[] = {0x1.62e430p-1f, 0x1.ebfbe0p-3f,  0x1.c6af6cp-5f,
+                              0x1.3b2a54p-7f, 0x1.5f0890p-10f, 0x1.44138ap-13f};
+    vf f, shifted = vf_split(t, &f), poly = vf_set(c[5]);
     UNROLL
-    for (int i = degree - 1; i >= 0; i--)
+    for (int i = 4; i >= 0; i--)
         poly = vf_fma(poly, f, vf_set(c[i]));
     poly = poly * f; /* 2^f - 1 */
     vf scale = (vf)(((vi)shifted << 23) + (vi)(vf_set(1)));
     return vf_fma(scale, poly, scale - vf_set(1));
+}
+
+/* x 2^t to 4e-6 of it, where that is a normal number. */
+INLINE vf vf_scale(vf x, vf t)
+{
+    static const float c[] = {0x1.ffffe8p-1f, 0x1.62e0dcp-1f, 0x1.ec06dap-3f, 0x1.ca1440p-5f,
+                              0x1.3997d6p-7f};
+    vf f, shifted = vf_split(t, &f), poly = vf_set(c[4]);
+    UNROLL
+    for (int i = 3; i >= 0; i--)
+        poly = vf_fma(poly, f, vf_set(c[i]));
+    return (vf)((vi)(x * poly) + ((vi)shifted << 23));
 }
 
 /* ---- iterations ----------------------------------------------------------------------------- */
@@ -187,7 +220,23 @@ INLINE void half_iteration(const lane_problem *p, const vf *from, vf *to, const 
     FOR_BINS(i, p, shape, update(p, from, to, side, i, shape);)
 }
 
-/* `count` iterations of all groups, from psi to psi. */
+INLINE vf *psi_row(const lane_problem *p, const lane_group *g, uint32_t row, kernel_shape shape)
+{
+    return g->psi + (size_t)(row % PSI_ROWS) * (size_t)bins_of(p, shape);
+}
+
+INLINE void keep_psi(const lane_problem *p, const scalings *scaling, uint32_t row,
+                     kernel_shape shape)
+{
+    UNROLL
+    for (int s = 0; s < STREAMS; s++) {
+        vf *kept = psi_row(p, &p->groups[s], row, shape);
+        FOR_BINS(i, p, shape, kept[i] = scaling[s].psi[PADDING + i];)
+    }
+}
+
+/* `count` iterations of all groups, starting from psi in row 0. What iteration l gives goes to row
+ * l % PSI_ROWS where rough; else only the last one's, to row 0. */
 INLINE void iterate(const lane_problem *p, uint32_t count, kernel_shape shape)
 {
     scalings scaling[STREAMS];
@@ -195,7 +244,7 @@ INLINE void iterate(const lane_problem *p, uint32_t count, kernel_shape shape)
     UNROLL
     for (int s = 0; s < STREAMS; s++)
         start(p, &g[s], &scaling[s], shape);
-    for (uint32_t l = 0; l < count; l++) {
+    for (uint32_t l = 1; l <= count; l++) {
         UNROLL
         for (int s = 0; s < STREAMS; s++)
             half_iteration(p, scaling[s].psi + PADDING, scaling[s].phi + PADDING, g[s].left, shape);
@@ -203,10 +252,11 @@ INLINE void iterate(const lane_problem *p, uint32_t count, kernel_shape shape)
         for (int s = 0; s < STREAMS; s++)
             half_iteration(p, scaling[s].phi + PADDING, scaling[s].psi + PADDING, g[s].right,
                            shape);
+        if (shape.rough)
+            keep_psi(p, scaling, l, shape);
     }
-    UNROLL
-    for (int s = 0; s < STREAMS; s++)
-        FOR_BINS(i, p, shape, g[s].psi[i] = scaling[s].psi[PADDING + i];)
+    if (!shape.rough)
+        keep_psi(p, scaling, 0, shape);
 }
 
 /* ---- the last iteration -----------------------------------------------------------------------
@@ -223,7 +273,7 @@ INLINE vf finish_bin(const lane_problem *p, const vf *from, vf *to, const float 
         return vf_fnma(to[i], s, mass);
     }
     vf ratio = mass / s;
-    vf excess = vf_exp2m1(vf_log2(ratio, false) * vf_load(p->tables->minus_root), false);
+    vf excess = vf_exp2m1(vf_log2(ratio) * vf_load(p->tables->minus_root));
     to[i] = vf_fma(ratio, excess, ratio); /* excess is to^-eps - 1 */
     if (gradient)
         vf_store(gradient + i * LANES, excess);
@@ -327,40 +377,75 @@ INLINE vf estimate_lambda(const step_sums *sums, const float_tables *t)
     vf cross = vf_fnma(sums->last, sums->before, sums->weight * sums->cross);
     vf square = vf_fnma(sums->before, sums->before, sums->weight * sums->square);
     /* Slower modes outlive this one, hence a little more; and it must stay clear of p^2. */
-    vf lambda = cross / vf_max(square, vf_set(1e-30f)) * vf_set(1.01f);
+    vf lambda = cross / vf_max(square, vf_set(1e-30f)) * vf_set(1.02f);
     return vf_max(vf_set(0), vf_min(lambda, vf_load(t->most_lambda)));
 }
 
-/* psi from iteration k to L - 1; `old` and `older` are those of iterations k - 1 and k - 2. */
-INLINE void extrapolate(const lane_problem *p, const lane_group *g, const vf *older, const vf *old,
-                        kernel_shape shape)
+/* The last two steps of a group, e_k and e_{k-1}, each times 2^23 (vf_log2_ratio). */
+typedef struct steps {
+    vf last[WFRE_BLOCK_LIMIT];
+    vf before[WFRE_BLOCK_LIMIT];
+    vf lambda;
+} steps;
+
+/* `row` holds psi of iteration k. */
+INLINE void take_steps(const lane_problem *p, const lane_group *g, uint32_t row, steps *taken,
+                       kernel_shape shape)
 {
-    const float_tables *t = p->tables;
-    vf last[WFRE_BLOCK_LIMIT], before[WFRE_BLOCK_LIMIT]; /* e_k and e_{k-1} */
+    const vf *now = psi_row(p, g, row, shape);
+    const vf *old = psi_row(p, g, row + PSI_ROWS - 1, shape);
+    const vf *older = psi_row(p, g, row + PSI_ROWS - 2, shape);
     step_sums sums = {vf_set(0), vf_set(0), vf_set(0), vf_set(0), vf_set(0)};
     FOR_BINS(i, p, shape, {
-        last[i] = vf_log2(g->psi[i] / old[i], true);
-        before[i] = vf_log2(old[i] / older[i], true);
-        add_steps(&sums, part_of(p, g->right, 0, i, shape), last[i], before[i]);
+        taken->last[i] = vf_log2_ratio(now[i], old[i]);
+        taken->before[i] = vf_log2_ratio(old[i], older[i]);
+        add_steps(&sums, part_of(p, g->right, 0, i, shape), taken->last[i], taken->before[i]);
     })
-    vf lambda = estimate_lambda(&sums, t), known = vf_load(t->scale_factor);
-    vf known_sum = vf_load(t->scale_sum), sum = vf_set(0); /* lambda + ... + lambda^n */
-    for (uint32_t i = 0; i < t->skipped; i++)
-        sum = vf_fma(lambda, sum, lambda);
-    vf second = lambda / (lambda - known) * (sum - known_sum);
+    taken->lambda = estimate_lambda(&sums, p->tables);
+}
+
+/* lambda + ... + lambda^n: of the leading bits of n first, then doubled for each next bit. */
+INLINE vf geometric_sum(vf lambda, uint32_t n)
+{
+    vf sum = lambda, power = lambda;
+    for (int bit = 30 - __builtin_clz(n); bit >= 0; bit--) {
+        sum = vf_fma(power, sum, sum);
+        power = power * power;
+        if (n >> bit & 1) {
+            sum = vf_fma(lambda, sum, lambda);
+            power = power * lambda;
+        }
+    }
+    return sum;
+}
+
+/* psi from iteration k in `row` to L - 1 in row 0. */
+INLINE void leap(const lane_problem *p, const lane_group *g, uint32_t row, const steps *taken,
+                 kernel_shape shape)
+{
+    const float_tables *t = p->tables;
+    vf lambda = taken->lambda, known = vf_load(t->scale_factor);
+    vf known_sum = vf_load(t->scale_sum);
+    vf second = lambda / (lambda - known) * (geometric_sum(lambda, t->skipped) - known_sum);
+    vf of_last = (known_sum + second) * vf_set(0x1p-23f);
+    vf of_before = second * known * vf_set(-0x1p-23f);
+    const vf *now = psi_row(p, g, row, shape);
     FOR_BINS(i, p, shape, {
-        vf z = vf_fnma(known, before[i], last[i]);
-        vf move = vf_fma(second, z, known_sum * last[i]);
-        g->psi[i] = vf_fma(g->psi[i], vf_exp2m1(move, true), g->psi[i]);
+        /* Limited, so that even where this is far off psi is a number. */
+        vf move = vf_fma(of_before, taken->before[i], of_last * taken->last[i]);
+        g->psi[i] = vf_scale(now[i], vf_max(vf_set(-30), vf_min(move, vf_set(30))));
     })
 }
 
-INLINE void skip_iterations(const lane_problem *p, vf older[][WFRE_BLOCK_LIMIT],
-                            vf old[][WFRE_BLOCK_LIMIT], kernel_shape shape)
+INLINE void skip_iterations(const lane_problem *p, uint32_t row, kernel_shape shape)
 {
+    steps taken[STREAMS];
     UNROLL
     for (int s = 0; s < STREAMS; s++)
-        extrapolate(p, &p->groups[s], older[s], old[s], shape);
+        take_steps(p, &p->groups[s], row, &taken[s], shape);
+    UNROLL
+    for (int s = 0; s < STREAMS; s++)
+        leap(p, &p->groups[s], row, &taken[s], shape);
 }
 
 /* ---- a pair ------------------------------------------------------------------------------- */
@@ -370,7 +455,7 @@ typedef struct kernel_set {
     void (*iterate)(const lane_problem *p, uint32_t count);
     void (*finish)(const lane_problem *p, vd *values);
     void (*iterate_rough)(const lane_problem *p, uint32_t count);
-    void (*skip)(const lane_problem *p, vf older[][WFRE_BLOCK_LIMIT], vf old[][WFRE_BLOCK_LIMIT]);
+    void (*skip)(const lane_problem *p, uint32_t row);
     void (*finish_rough)(const lane_problem *p, vd *values);
 } kernel_set;
 
@@ -392,25 +477,13 @@ static void solve_groups(const lane_problem *p, uint32_t iterations)
     p->tables->kernels->iterate(p, iterations - 2);
 }
 
-static void keep_psi(const lane_problem *p, vf kept[][WFRE_BLOCK_LIMIT])
-{
-    for (int s = 0; s < STREAMS; s++)
-        for (int i = 0; i < p->bins; i++)
-            kept[s][i] = p->groups[s].psi[i];
-}
-
 /* `iterations` true ones, at least 3; then as if all but the last were done. */
 static void solve_groups_extrapolated(const lane_problem *p, uint32_t iterations)
 {
     const kernel_set *kernels = p->tables->kernels;
-    vf older[STREAMS][WFRE_BLOCK_LIMIT], old[STREAMS][WFRE_BLOCK_LIMIT];
     first_iteration(p);
-    kernels->iterate_rough(p, iterations - 3);
-    keep_psi(p, older);
-    kernels->iterate_rough(p, 1);
-    keep_psi(p, old);
-    kernels->iterate_rough(p, 1);
-    kernels->skip(p, older, old);
+    kernels->iterate_rough(p, iterations - 1);
+    kernels->skip(p, iterations - 1);
 }
 
 /* Lanes to rows: element (block, bin) of the group from vector `bin`, lane `block`. */
@@ -467,7 +540,7 @@ static double solve_pair(const wfre_score *score, const float *left, const float
                          float *left_gradient, float *right_gradient, bool rough)
 {
     _Alignas(64) float gradient[STREAMS][2 * WFRE_BLOCK_LIMIT * LANES];
-    vf psi[STREAMS][WFRE_BLOCK_LIMIT];
+    vf psi[STREAMS][PSI_ROWS * WFRE_BLOCK_LIMIT];
     lane_problem p = {
         .tables = score->tables, .bins = (int)score->settings.block, .taps = (int)score->window};
     for (int s = 0; s < STREAMS; s++) {

@@ -3,6 +3,8 @@
  *
  *     vf_fma(x, y, z)        x y + z, rounded once
  *     vf_fnma(x, y, z)       z - x y; and the same two for doubles, wd_*
+ *     vf_max(x, y), vf_min(x, y)
+ *     vf_reciprocal(x)       1 / x to 4e-4 of it
  *     vf_gather(p, stride)   p[0], p[stride], p[2 stride], ...
  *     vf_power(...)          factor * s^-p by tables.h, in the shapes POWER_NEAR and POWER_WIDE
  */
@@ -57,18 +59,6 @@ INLINE vf vf_load(const float *p)
 INLINE void vf_store(float *p, vf x)
 {
     *(vf *)(void *)p = x;
-}
-
-INLINE vf vf_max(vf x, vf y)
-{
-    vi first = (vi)(x > y);
-    return (vf)(((vi)x & first) | ((vi)y & ~first));
-}
-
-INLINE vf vf_min(vf x, vf y)
-{
-    vi first = (vi)(x < y);
-    return (vf)(((vi)x & first) | ((vi)y & ~first));
 }
 
 INLINE vi vi_set(uint32_t x)

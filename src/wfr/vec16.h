@@ -31,6 +31,21 @@ INLINE wd wd_fnma(wd x, wd y, wd z)
     return _mm512_fnmadd_pd(x, y, z);
 }
 
+INLINE vf vf_max(vf x, vf y)
+{
+    return _mm512_max_ps(x, y);
+}
+
+INLINE vf vf_min(vf x, vf y)
+{
+    return _mm512_min_ps(x, y);
+}
+
+INLINE vf vf_reciprocal(vf x)
+{
+    return _mm512_rcp14_ps(x);
+}
+
 INLINE vf vf_gather(const float *p, int stride)
 {
     const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

@@ -26,6 +26,21 @@ INLINE wd wd_fnma(wd x, wd y, wd z)
     return _mm256_fnmadd_pd(x, y, z);
 }
 
+INLINE vf vf_max(vf x, vf y)
+{
+    return _mm256_max_ps(x, y);
+}
+
+INLINE vf vf_min(vf x, vf y)
+{
+    return _mm256_min_ps(x, y);
+}
+
+INLINE vf vf_reciprocal(vf x)
+{
+    return _mm256_rcp_ps(x);
+}
+
 INLINE vf vf_gather(const float *p, int stride)
 {
     return (vf){p[0],          p[stride],     p[2 * stride], p[3 * stride],

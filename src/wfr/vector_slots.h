@@ -29,11 +29,10 @@ INLINE power_shape rough_power(power_shape power)
 
 /* The function NAME: extrapolation, which has no taps. */
 #define DEFINE_SKIP(name, bins)                                                                    \
-    static void name(const lane_problem *p, vf older[][WFRE_BLOCK_LIMIT],                          \
-                     vf old[][WFRE_BLOCK_LIMIT])                                                   \
+    static void name(const lane_problem *p, uint32_t row)                                          \
     {                                                                                              \
         const kernel_shape shape = {bins, 0, POWER_NEAR, true};                                    \
-        skip_iterations(p, older, old, shape);                                                     \
+        skip_iterations(p, row, shape);                                                            \
     }
 
 DEFINE_SKIP(skip_5, 5)

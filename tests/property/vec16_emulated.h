@@ -48,6 +48,25 @@ INLINE wd wd_fnma(wd x, wd y, wd z)
     return wd_fma(-x, y, z);
 }
 
+INLINE vf vf_max(vf x, vf y)
+{
+    vi first = (vi)(x > y);
+    return (vf)(((vi)x & first) | ((vi)y & ~first));
+}
+
+INLINE vf vf_min(vf x, vf y)
+{
+    return -vf_max(-x, -y);
+}
+
+INLINE vf vf_reciprocal(vf x)
+{
+    float_halves a = {x};
+    for (int i = 0; i < 2; i++)
+        a.half[i] = _mm256_rcp_ps(a.half[i]);
+    return a.whole;
+}
+
 INLINE vf vf_gather(const float *p, int stride)
 {
     vf lanes;
