@@ -125,6 +125,8 @@ static wfre_status prepare(score_work *w, const wfre_score_settings *settings, w
 {
     size_t count = (STORED + 1) * settings->dimension;
     wfre_status status = wfre_score_create_for(settings, isa, &w->score, error);
+    if (status == WFRE_OK)
+        status = wfre_score_prepare_ranking(w->score, error);
     if (status != WFRE_OK)
         return status;
     w->settings = wfre_score_get_settings(w->score);

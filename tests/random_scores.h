@@ -16,7 +16,9 @@ typedef struct random_score {
     double *right;
 } random_score;
 
-/* Uniform, saturated, sparse, binary, constant, full, empty, sigmoid. */
+enum { ROW_KINDS = 9 };
+
+/* Uniform, saturated, sparse, binary, constant, full, empty, soft, hard. */
 static inline double draw_element(wfre_rng *rng, uint32_t kind, double constant)
 {
     double u = wfre_rng_double(rng);
@@ -36,7 +38,7 @@ static inline double draw_element(wfre_rng *rng, uint32_t kind, double constant)
     case 6:
         return 0;
     default:
-        return 1 / (1 + exp(-wfre_rng_normal(rng)));
+        return 1 / (1 + exp(-wfre_rng_normal(rng) * (kind == 7 ? 1 : 4)));
     }
 }
 
@@ -73,7 +75,8 @@ static inline random_score draw_score(uint64_t seed, uint64_t trial)
     problem.left = wfre_alloc(2 * d, sizeof *problem.left);
     assert_non_null(problem.left);
     problem.right = problem.left + d;
-    uint32_t left_kind = wfre_rng_below(&rng, 8), right_kind = wfre_rng_below(&rng, 8);
+    uint32_t left_kind = wfre_rng_below(&rng, ROW_KINDS);
+    uint32_t right_kind = wfre_rng_below(&rng, ROW_KINDS);
     double left_constant = wfre_rng_double(&rng), right_constant = wfre_rng_double(&rng);
     bool same = wfre_rng_below(&rng, 6) == 0;
     for (size_t i = 0; i < d; i++) {
@@ -113,6 +116,45 @@ static inline void check_against(const wfre_score *fast, const wfre_score *refer
                      wfre_score_kernel(fast), (unsigned long long)seed, (unsigned long long)trial,
                      i, gradients[i], expected[i]);
     wfre_free(gradients);
+}
+
+/* The largest error of the extrapolated ranking of rows of one kind for a query of another. */
+static inline double ranking_error(const wfre_score *score, wfre_rng *rng, uint32_t kind,
+                                   uint32_t query)
+{
+    enum { STORED = 6 };
+    const size_t d = wfre_score_get_settings(score)->dimension;
+    float *rows = wfre_alloc((STORED + 1) * d, sizeof *rows), exact[STORED], near[STORED];
+    double worst = 0;
+    wfre_store *store;
+    assert_non_null(rows);
+    for (size_t i = 0; i < (STORED + 1) * d; i++)
+        rows[i] = (float)draw_element(rng, i < STORED * d ? kind : query, 0.5);
+    assert_ok(wfre_store_create(score, NULL, rows, WFRE_FLOAT32, d, STORED, &store, error));
+    wfre_rank_job job = {{rows + STORED * d, d}, 1, NULL, 0, WFRE_RANK_TRUE, STORED};
+    assert_ok(wfre_score_rank(score, NULL, store, &job, exact, error));
+    job.ranking = WFRE_RANK_EXTRAPOLATED;
+    assert_ok(wfre_score_rank(score, NULL, store, &job, near, error));
+    for (int k = 0; k < STORED; k++)
+        worst = fmax(worst,
+                     fabs((double)near[k] - (double)exact[k]) / fmax(fabs((double)exact[k]), 0.01));
+    wfre_store_free(store);
+    wfre_free(rows);
+    return worst;
+}
+
+/* Ranking errs by less than 1e-4 for rows of every pair of kinds. */
+static inline void check_ranking(const wfre_score *score, uint64_t seed)
+{
+    const wfre_score_settings *s = wfre_score_get_settings(score);
+    wfre_rng rng = wfre_rng_keyed(seed, s->iterations, 5);
+    for (uint32_t pair = 0; pair < ROW_KINDS * ROW_KINDS; pair++) {
+        uint32_t kind = pair / ROW_KINDS, query = pair % ROW_KINDS;
+        double error = ranking_error(score, &rng, kind, query);
+        if (!(error < 1e-4))
+            fail_msg("%s, %u iterations, %zu elements, kinds %u and %u: error %g",
+                     wfre_score_kernel(score), s->iterations, s->dimension, kind, query, error);
+    }
 }
 
 #endif

@@ -187,12 +187,16 @@ WFRE_API size_t wfre_store_size(const wfre_store *store);
 
 typedef enum wfre_ranking {
     WFRE_RANK_TRUE = 0,    /* all iterations: the same bits as wfre_score_pairs */
-    WFRE_RANK_EXTRAPOLATED /* about half of them, the rest extrapolated: WFR only, else as TRUE;
-                              docs/KERNELS.md has the measured error */
+    WFRE_RANK_EXTRAPOLATED /* about half of them, the rest extrapolated, where
+                              wfre_score_prepare_ranking found that possible; else as TRUE */
 } wfre_ranking;
 
-/* The relative error of WFRE_RANK_EXTRAPOLATED, measured on random rows when the score was made,
- * and the iterations that it takes; 0 where it takes all of them. */
+/* Finds how few iterations WFRE_RANK_EXTRAPOLATED can take with an error below 1e-4: measured on
+ * random rows, in the time of about a hundred pairs of them. Not while another thread uses the
+ * score. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_score_prepare_ranking(wfre_score *score,
+                                                               wfre_error *error);
+/* The relative error that was measured, and the iterations that are taken; 0 if that is all. */
 WFRE_API double wfre_score_ranking_error(const wfre_score *score, uint32_t *iterations);
 
 /* Which stored histograms to score against which queries. distances[q * stride + k] is that of

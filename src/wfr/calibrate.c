@@ -1,8 +1,10 @@
 /* How many true iterations the ranking kernel needs: as few as keep its error small, measured with
- * the score's own kernels on random rows of every pair of kinds: spread, narrow, saturated and
- * sparse ones. Extrapolation errs most where a soft row meets a saturated one. */
+ * the score's own kernels on random rows of every pair of kinds: spread, narrow, saturated, full
+ * and sparse ones. Extrapolation errs most where a row with some saturated elements meets a soft
+ * one. */
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "wfr/tables.h"
@@ -11,73 +13,108 @@
  * 1e-4. */
 static const double MOST_ERROR = 7e-5;
 
-enum { KINDS = 4, PAIRS = KINDS * KINDS, LEAST_ITERATIONS = 5, LEAST_SKIPPED = 3 };
+/* Short rows err more, having fewer blocks to average over: more of them are drawn, so that there
+ * are as many elements of each pair of kinds. */
+enum { KINDS = 6, ELEMENTS = 1600, LEAST_ITERATIONS = 5, LEAST_SKIPPED = 3 };
 
-static void draw_row(wfre_rng *rng, int kind, float *row, size_t count)
+typedef struct sample {
+    size_t count; /* pairs */
+    size_t size;  /* of both sides of a pair */
+    char *sides;
+    double *values; /* with all iterations */
+    float *row;
+} sample;
+
+static float draw_element(wfre_rng *rng, size_t kind)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (kind == 0)
-            row[i] = wfre_rng_float(rng);
-        else if (kind == 1 || kind == 2) /* the sigmoid of a normal variable, or of 8 times it */
-            row[i] = (float)(1 / (1 + exp(-wfre_rng_normal(rng) * (kind == 1 ? 1 : 8))));
-        else
-            row[i] = wfre_rng_below(rng, 5) ? 0 : wfre_rng_float(rng);
+    float u = wfre_rng_float(rng);
+    switch (kind) {
+    case 0:
+        return u;
+    case 1:
+    case 2: /* the sigmoid of a normal variable, or of 4 times it */
+        return (float)(1 / (1 + exp(-wfre_rng_normal(rng) * (kind == 1 ? 1 : 4))));
+    case 3: /* saturated */
+        return u < 0.3F ? 0 : u > 0.7F ? 1 : wfre_rng_float(rng);
+    case 4: /* nearly full */
+        return u < 0.95F ? 1 : wfre_rng_float(rng);
+    default: /* sparse */
+        return u < 0.8F ? 0 : wfre_rng_float(rng);
     }
 }
 
-static void pack_pairs(const wfre_score *score, float *row, char *sides, double *values)
+static void draw_row(wfre_rng *rng, size_t kind, float *row, size_t count)
 {
-    const wfre_score_kernels *kernels = &score->kernels;
-    size_t size = kernels->left_size + kernels->right_size;
-    for (int i = 0; i < PAIRS; i++) {
-        wfre_rng rng = wfre_rng_keyed(1, 0, (uint64_t)i);
-        char *left = sides + (size_t)i * size, *right = left + kernels->left_size;
-        draw_row(&rng, i / KINDS, row, score->settings.dimension);
-        kernels->pack_left(score, row, left);
-        draw_row(&rng, i % KINDS, row, score->settings.dimension);
-        kernels->pack_right(score, row, right);
-        values[i] = kernels->value(score, left, right);
-    }
+    for (size_t i = 0; i < count; i++)
+        row[i] = draw_element(rng, kind);
 }
 
-static double measure(const wfre_score *score, const char *sides, const double *values)
+/* False when out of memory; the sample is to be freed anyway. */
+static bool draw_sample(const wfre_score *score, sample *pairs)
 {
     const wfre_score_kernels *kernels = &score->kernels;
-    size_t size = kernels->left_size + kernels->right_size;
+    size_t d = score->settings.dimension;
+    pairs->count = KINDS * KINDS * ((ELEMENTS + d - 1) / d);
+    pairs->size = kernels->left_size + kernels->right_size;
+    pairs->sides = wfre_alloc_tensor(pairs->count, pairs->size);
+    pairs->values = wfre_alloc(pairs->count, sizeof *pairs->values);
+    pairs->row = wfre_alloc(d, sizeof *pairs->row);
+    if (!pairs->sides || !pairs->values || !pairs->row)
+        return false;
+    for (size_t i = 0; i < pairs->count; i++) {
+        wfre_rng rng = wfre_rng_keyed(1, 0, i);
+        char *left = pairs->sides + i * pairs->size, *right = left + kernels->left_size;
+        draw_row(&rng, i / KINDS % KINDS, pairs->row, d);
+        kernels->pack_left(score, pairs->row, left);
+        draw_row(&rng, i % KINDS, pairs->row, d);
+        kernels->pack_right(score, pairs->row, right);
+        pairs->values[i] = kernels->value(score, left, right);
+    }
+    return true;
+}
+
+static void free_sample(sample *pairs)
+{
+    wfre_free(pairs->sides);
+    wfre_free(pairs->values);
+    wfre_free(pairs->row);
+}
+
+/* The largest error, or the first that is too large. */
+static double measure(const wfre_score *score, const sample *pairs)
+{
+    const wfre_score_kernels *kernels = &score->kernels;
     double worst = 0;
-    for (int i = 0; i < PAIRS; i++) {
-        const char *left = sides + (size_t)i * size;
+    for (size_t i = 0; i < pairs->count && worst <= MOST_ERROR; i++) {
+        const char *left = pairs->sides + i * pairs->size;
         double value = kernels->extrapolated(score, left, left + kernels->left_size);
-        worst = fmax(worst, fabs(value - values[i]) / fmax(fabs(values[i]), 0.01));
+        double expected = pairs->values[i];
+        worst = fmax(worst, fabs(value - expected) / fmax(fabs(expected), 0.01));
     }
     return worst;
 }
 
-bool wfre_score_calibrate(wfre_score *score)
+wfre_status wfre_score_prepare_ranking(wfre_score *score, wfre_error *error)
 {
-    if (score->kernels.extrapolated == score->kernels.value)
-        return true;
-    size_t side_size = score->kernels.left_size + score->kernels.right_size;
-    char *sides = wfre_alloc_tensor(PAIRS, side_size);
-    float *row = wfre_alloc(score->settings.dimension, sizeof *row);
-    double values[PAIRS];
-    bool done = sides && row;
-    if (done)
-        pack_pairs(score, row, sides, values);
-    uint32_t k = LEAST_ITERATIONS, most = score->settings.iterations;
-    for (; done && k + 1 + LEAST_SKIPPED <= most; k += 1 + k / 8) {
+    uint32_t iterations = score->settings.iterations;
+    sample pairs = {0};
+    bool faster = false;
+    score->rank_iterations = 0;
+    score->rank_error = 0;
+    if (!score->kernels.extrapolated || iterations <= LEAST_ITERATIONS + LEAST_SKIPPED)
+        return WFRE_OK;
+    bool drawn = draw_sample(score, &pairs);
+    for (uint32_t k = LEAST_ITERATIONS; drawn && !faster && k + LEAST_SKIPPED < iterations;
+         k += 1 + k / 8) {
         score->rank_iterations = k;
-        wfre_float_tables_skip(score, score->tables, most - 1 - k);
-        score->rank_error = measure(score, sides, values);
-        if (score->rank_error <= MOST_ERROR)
-            break;
+        wfre_float_tables_skip(score, score->tables, iterations - 1 - k);
+        score->rank_error = measure(score, &pairs);
+        faster = score->rank_error <= MOST_ERROR;
     }
-    if (done && k + 1 + LEAST_SKIPPED > most) { /* no gain: all iterations */
-        score->kernels.extrapolated = score->kernels.value;
+    if (!faster) {
         score->rank_iterations = 0;
         score->rank_error = 0;
     }
-    wfre_free(row);
-    wfre_free(sides);
-    return done;
+    free_sample(&pairs);
+    return drawn ? WFRE_OK : wfre_fail_memory(error, "preparing a ranking");
 }

@@ -162,13 +162,14 @@ static bool choose_kernels(wfre_score *score, wfre_isa isa)
     }
     wfre_score_use_reference(score);
 #if defined(__x86_64__)
-    if (isa >= WFRE_ISA_AVX512 ? !wfre_score_use_avx512(score)
-                               : isa >= WFRE_ISA_AVX2 && !wfre_score_use_avx2(score))
-        return false;
+    if (isa >= WFRE_ISA_AVX512)
+        return wfre_score_use_avx512(score);
+    if (isa >= WFRE_ISA_AVX2)
+        return wfre_score_use_avx2(score);
 #else
     (void)isa;
 #endif
-    return !score->tables || wfre_score_calibrate(score);
+    return true;
 }
 
 wfre_status wfre_score_create_for(const wfre_score_settings *settings, wfre_isa isa,

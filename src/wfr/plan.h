@@ -21,7 +21,7 @@ typedef struct wfre_score_kernels {
     void (*pack_left)(const wfre_score *score, const float *row, void *side);
     void (*pack_right)(const wfre_score *score, const float *row, void *side);
     double (*value)(const wfre_score *score, const void *left, const void *right);
-    /* Fewer iterations, the rest extrapolated. */
+    /* rank_iterations, the others extrapolated. NULL if there is no such kernel. */
     double (*extrapolated)(const wfre_score *score, const void *left, const void *right);
     /* The value, and d elements of each gradient. */
     double (*gradient)(const wfre_score *score, const void *left, const void *right,
@@ -46,7 +46,7 @@ struct wfre_score {
     double octaves_low;
     double octaves_high;
     /* Ranking: true iterations before the extrapolation, and its error measured on random rows.
-     * rank_iterations == 0: there is no faster way that keeps the error small. */
+     * rank_iterations == 0: no faster way that keeps the error small is known (yet). */
     uint32_t rank_iterations;
     double rank_error;
     wfre_score_kernels kernels;
@@ -62,8 +62,6 @@ void wfre_score_use_pointwise(wfre_score *score); /* all kinds but WFR */
 /* False when out of memory. They leave the slots alone where double cannot hold the range. */
 bool wfre_score_use_avx2(wfre_score *score);
 bool wfre_score_use_avx512(wfre_score *score);
-/* Sets rank_iterations; for scores with tables. False when out of memory. */
-bool wfre_score_calibrate(wfre_score *score);
 
 /* P_ij of every block in double precision, d * a elements. */
 void wfre_reference_transport(const wfre_score *score, const double *left, const double *right,

@@ -292,7 +292,6 @@ void wfre_score_use_pointwise(wfre_score *score)
         .pack_left = pack,
         .pack_right = pack,
         .value = value,
-        .extrapolated = value,
         .gradient = gradient,
         .pair = pair,
         .name = TABLE[score->settings.kind].name,

@@ -180,7 +180,6 @@ void wfre_score_use_reference(wfre_score *score)
         .pack_left = pack,
         .pack_right = pack,
         .value = value,
-        .extrapolated = value,
         .gradient = gradient,
         .pair = pair,
         .name = "reference (double)",

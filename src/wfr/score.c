@@ -166,7 +166,9 @@ static void run_rank(void *context, size_t chunk, unsigned worker)
     const wfre_rank_job *request = job->request;
     const wfre_score_kernels *kernels = &job->score->kernels;
     double (*score_pair)(const wfre_score *, const void *, const void *) =
-        request->ranking == WFRE_RANK_EXTRAPOLATED ? kernels->extrapolated : kernels->value;
+        request->ranking == WFRE_RANK_EXTRAPOLATED && job->score->rank_iterations
+            ? kernels->extrapolated
+            : kernels->value;
     size_t begin = chunk * STORED_PER_CHUNK, end = begin + STORED_PER_CHUNK;
     end = end < job->selected ? end : job->selected;
     for (size_t q = 0; q < request->query_count; q++) {

@@ -174,7 +174,6 @@ static bool use_vector_kernels(wfre_score *score, const char *float_name, const 
         .pack_left = pack_left_masses,
         .pack_right = pack_right_masses,
         .value = value_wide,
-        .extrapolated = value_wide,
         .gradient = gradient_wide,
         .name = double_name,
     };

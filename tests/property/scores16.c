@@ -17,12 +17,29 @@ static void test_kernels(void **state)
         assert_ok(wfre_score_create_for(&problem.settings, WFRE_ISA_REFERENCE, &reference, error));
         assert_ok(wfre_score_create_for(&problem.settings, WFRE_ISA_REFERENCE, &fast, error));
         assert_true(use_emulated_kernels(fast));
-        if (fast->tables)
-            assert_true(wfre_score_calibrate(fast));
         check_against(fast, reference, &problem, SEED, trial);
         wfre_score_free(fast);
         wfre_score_free(reference);
         free_random_score(&problem);
+    }
+}
+
+static void test_ranking(void **state)
+{
+    (void)state;
+    for (uint32_t iterations = 10; iterations <= 15; iterations += 5) {
+        wfre_score_settings settings;
+        wfre_score *score;
+        uint32_t fewer;
+        wfre_score_defaults(1600, &settings);
+        settings.iterations = iterations;
+        assert_ok(wfre_score_create_for(&settings, WFRE_ISA_REFERENCE, &score, error));
+        assert_true(use_emulated_kernels(score));
+        assert_ok(wfre_score_prepare_ranking(score, error));
+        (void)wfre_score_ranking_error(score, &fewer);
+        assert_true(fewer <= 7);
+        check_ranking(score, SEED);
+        wfre_score_free(score);
     }
 }
 
@@ -32,6 +49,7 @@ int main(void)
         printf("skipped: this CPU has no AVX2\n");
         return 77;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernels),
+                                       cmocka_unit_test(test_ranking)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

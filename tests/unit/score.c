@@ -36,6 +36,7 @@ static wfre_status use_score(void *context)
     }
     wfre_score_defaults(D, &settings);
     TRY(wfre_score_create_for(&settings, *isa, &score, NULL));
+    TRY(wfre_score_prepare_ranking(score, NULL));
     TRY(wfre_score_pair(score, left, right, &distance, NULL, NULL, NULL));
     TRY(wfre_score_pair(score, left, right, &distance, left_slopes, right_slopes, NULL));
     TRY(wfre_score_pairs(score, NULL, &pairs, distances, NULL, NULL));
