@@ -1,19 +1,22 @@
 /* Entities that came after training.
  *
  * A triple (e, r, t) of a new entity e says that e answers the question r^-1 from t, whose
- * histogram q the model knows. Drawing e towards all its questions would make it near to
- * everything: instead it is to stand as near to q as an entity a that is known to answer it, and
- * farther than a from questions that it does not answer:
+ * histogram q the model knows. What training anew would do to e alone is done here, by descent on e
+ * with everything else left as it is:
  *
- *            mean over its questions     softplus(rho (D(e, q) - D(a, q)))
- *   + weight mean over other questions   softplus(rho (D(a, q) - D(e, q)))
+ *           sum over its questions       softplus(rho D(e, q) - near)
+ *   + care  sum over other questions     softplus(rho D(a, q) - rho D(e, q))
  *
- * by descent on e with everything else left as it is. It starts as the old entity that answers most
- * of the same questions, and the weight rises and falls so that it intrudes on other questions
- * little more than that one did: an entity with many triples needs a strong push, one with few
- * would be driven off by it. Neighbours that are new themselves have no histogram and are left out;
- * an entity with no other neighbours gets the mean of all entities. */
+ * where exp(-near) is the sum of exp(-rho D) over the old entities that do not answer q, the ones
+ * that e competes with, and a is an old one that does. Without the second part e would be near to
+ * everything. Other questions are drawn at random, half of them along the relations of its own;
+ * each counts for as many as it stands for, and only those that e intrudes on most are looked at.
+ *
+ * It starts as the old entity that answers most of the same questions. Neighbours that are new
+ * themselves have no histogram and are left out; an entity with no other neighbours gets the mean
+ * of all entities. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer/answer.h"
@@ -23,9 +26,15 @@
 #include "model/calibration.h"
 #include "model/embed.h"
 
-enum { OWN = 64, OTHERS = 256, BATCH = OWN + OTHERS };
-static const double FIRST_PUSH = 1, LEAST_PUSH = 0.1, MOST_PUSH = 32, PUSH_RATE = 0.5;
-static const double SLACK = 1.5; /* how much more it may intrude than the one it starts as */
+enum {
+    OWN = 128,    /* its questions, at most */
+    OTHERS = 512, /* questions drawn */
+    HARD = 96,    /* of them, those that are looked at */
+    REFRESH = 8,  /* steps until they are chosen again */
+    RIVALS = 32,  /* entities that it competes with for a question: the nearest */
+    BATCH = OWN + OTHERS
+};
+static const double CARE = 2; /* docs/RESULTS.md: less harm to old questions than 1 does */
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 
 /* ---- the larger graph ---------------------------------------------------------------------------
@@ -179,11 +188,17 @@ cleanup:
 /* ---- fitting ------------------------------------------------------------------------------------
  */
 
-/* A question and an old entity that answers it. */
+/* What an entity's distance from a question is judged by. */
 typedef struct question {
-    const wfre_node *tree;
-    wfre_entity answer; /* WFRE_NONE: no old one */
+    double weight;    /* how many like it this one stands for */
+    double threshold; /* what rho times the distance is compared with */
 } question;
+
+/* How much the entity intrudes on a question. */
+typedef struct candidate {
+    double slope;
+    uint32_t question;
+} candidate;
 
 /* What new entities are fitted with, one after the other. */
 typedef struct fitting {
@@ -195,94 +210,137 @@ typedef struct fitting {
     const wfre_score *score;
     const wfre_vector_table *vectors;
     wfre_embedder *embedder;
-    question *questions; /* [BATCH]: its own, then others */
+    wfre_predictor *predictor; /* of the model before */
+    question *questions;       /* [BATCH]: its own, then others */
     size_t own, count;
     const wfre_node **trees; /* [BATCH] */
-    float *references;       /* [BATCH]: distances of the known answers */
-    float *distances;        /* [BATCH] */
-    float *rows;             /* [BATCH, d]: answers, then gradients */
-    uint32_t *same;          /* [BATCH] zeros: one left row for all pairs */
-    double *moments;         /* [3, d]: the gradient, its mean and its mean square */
-    double push;             /* weight of the questions that it does not answer */
-    double level;            /* how much it may intrude on them */
+    wfre_entity *answers;    /* [BATCH]: an old entity that answers each of the others */
+    candidate *candidates;   /* [BATCH] scratch */
+    uint32_t *chosen;        /* [BATCH]: questions in use, its own first */
+    size_t chosen_count;
+    float *distances; /* [BATCH] */
+    float *rows;      /* [BATCH, d]: answers, then gradients */
+    wfre_hit *hits;   /* [OWN, RIVALS] */
+    uint32_t *same;   /* [BATCH] zeros: one left row for all pairs */
+    double *moments;  /* [3, d]: the gradient, its mean and its mean square */
 } fitting;
 
 /* Appends the question along `relation` from an entity. */
 static wfre_status add_question(fitting *f, wfre_arena *arena, wfre_relation relation,
-                                wfre_entity from, wfre_entity answer, wfre_error *error)
+                                wfre_entity from, double weight, wfre_error *error)
 {
     const wfre_node *tree = wfre_node_project(arena, relation, wfre_node_entity(arena, from));
     if (!tree)
         return wfre_fail_memory(error, "adding entities");
-    f->questions[f->count++] = (question){tree, answer};
+    f->trees[f->count] = tree;
+    f->questions[f->count++] = (question){.weight = weight};
     return WFRE_OK;
 }
 
-/* The questions that the entity answers, from neighbours the model knows. */
+/* The questions that the entity answers, from neighbours the model knows: all, or some spread
+ * evenly over them. */
 static wfre_status list_own(fitting *f, wfre_arena *arena, wfre_entity entity, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    size_t all = 0, seen = 0;
     f->count = 0;
-    for (wfre_relation r = 0; r < wfre_graph_relations(f->graph); r++) {
-        wfre_list near = wfre_graph_targets(f->graph, WFRE_TRAIN, r, entity);
-        for (size_t i = 0; i < near.count && f->count < OWN; i++) {
-            if (near.ids[i] >= f->old)
-                continue;
-            wfre_list answers = wfre_graph_targets(f->graph, WFRE_TRAIN, r ^ 1, near.ids[i]);
-            wfre_entity known = answers.ids[0] < f->old ? answers.ids[0] : WFRE_NONE;
-            TRY(add_question(f, arena, r ^ 1, near.ids[i], known, error));
+    for (int pass = 0; pass < 2; pass++)
+        for (wfre_relation r = 0; r < wfre_graph_relations(f->graph); r++) {
+            wfre_list near = wfre_graph_targets(f->graph, WFRE_TRAIN, r, entity);
+            for (size_t i = 0; i < near.count; i++) {
+                if (near.ids[i] >= f->old)
+                    continue;
+                if (pass == 0)
+                    all++;
+                else if (seen++ * OWN >= f->count * all && f->count < OWN)
+                    TRY(add_question(f, arena, r ^ 1, near.ids[i], 1, error));
+            }
         }
-    }
     f->own = f->count;
+    for (size_t k = 0; k < f->own; k++)
+        f->questions[k].weight = (double)all / (double)f->own;
 cleanup:
     return status;
 }
 
-/* A random edge: `answer` answers the question along `relation` from `from`. */
-static bool draw_edge(const fitting *f, wfre_rng *rng, wfre_relation wanted,
-                      wfre_relation *relation, wfre_entity *from, wfre_entity *answer)
+/* The groups of edges (graph/graph.h), each a question, that others are drawn from: those of its
+ * own relations, which it is likeliest to be mistaken for an answer of, and all. */
+typedef struct urn {
+    const wfre_adjacency *edges;
+    wfre_relation relations[OWN]; /* its own, ascending */
+    size_t relation_count;
+    uint32_t own, all; /* groups */
+} urn;
+
+static urn fill_urn(const fitting *f)
 {
-    const wfre_adjacency *edges = wfre_graph_adjacency(f->graph, WFRE_TRAIN);
-    uint32_t group;
-    if (wanted != WFRE_NONE) {
-        uint32_t begin = edges->relation_groups[wanted], end = edges->relation_groups[wanted + 1];
-        if (begin == end)
-            return false;
-        group = begin + wfre_rng_below(rng, end - begin);
-        *from = edges->group_entity[group];
-        *relation = wanted;
-    } else {
-        *from = wfre_rng_below(rng, f->old);
-        uint64_t begin = edges->entity_begin[*from], end = edges->entity_begin[*from + 1];
-        if (begin == end)
-            return false;
-        wfre_edge_group drawn =
-            edges->entity_edges[begin + wfre_rng_below(rng, (uint32_t)(end - begin))];
-        group = drawn.group;
-        *relation = drawn.relation;
+    urn u = {.edges = wfre_graph_adjacency(f->graph, WFRE_TRAIN)};
+    const uint32_t *begin = u.edges->relation_groups;
+    u.all = begin[wfre_graph_relations(f->graph)];
+    for (size_t k = 0; k < f->own; k++) {
+        wfre_relation relation = f->trees[k]->id;
+        bool known = false;
+        for (size_t i = 0; i < u.relation_count; i++)
+            known = known || u.relations[i] == relation;
+        if (known)
+            continue;
+        u.relations[u.relation_count++] = relation;
+        u.own += begin[relation + 1] - begin[relation];
     }
-    wfre_list answers = wfre_group_targets(edges, group);
-    *answer = answers.ids[wfre_rng_below(rng, (uint32_t)answers.count)];
-    return *from < f->old && *answer < f->old;
+    return u;
 }
 
-/* Questions that old entities answer and this one does not, half of them along the relations of its
- * own: those are the ones it is likeliest to be mistaken for an answer of. */
+/* A random group, of its own relations or of all, and the relation it belongs to. */
+static uint32_t draw_group(const urn *u, wfre_rng *rng, bool own, wfre_relation *relation)
+{
+    const uint32_t *begin = u->edges->relation_groups;
+    if (own) {
+        uint32_t at = wfre_rng_below(rng, u->own);
+        size_t i = 0;
+        for (; at >= begin[u->relations[i] + 1] - begin[u->relations[i]]; i++)
+            at -= begin[u->relations[i] + 1] - begin[u->relations[i]];
+        *relation = u->relations[i];
+        return begin[*relation] + at;
+    }
+    uint32_t group = wfre_rng_below(rng, u->all);
+    for (*relation = 0; begin[*relation + 1] <= group;)
+        ++*relation;
+    return group;
+}
+
+/* Questions that old entities answer and this one does not, and such an answer of each; weighted so
+ * that together they stand for all there are. */
 static wfre_status list_others(fitting *f, wfre_arena *arena, wfre_entity entity, wfre_error *error)
 {
     wfre_rng rng = wfre_rng_keyed(0, 6, entity);
     wfre_status status = WFRE_OK;
-    for (uint32_t i = 0; i < 4 * OTHERS && f->count < f->own + OTHERS; i++) {
-        wfre_relation relation, wanted = WFRE_NONE;
-        wfre_entity from, answer;
-        if (i % 2 == 0)
-            wanted = f->questions[wfre_rng_below(&rng, (uint32_t)f->own)].tree->id;
-        if (draw_edge(f, &rng, wanted, &relation, &from, &answer) &&
-            !wfre_graph_has(f->graph, WFRE_TRAIN, from, relation, entity))
-            TRY(add_question(f, arena, relation, from, answer, error));
+    urn u = fill_urn(f);
+    for (uint32_t i = 0; i < OTHERS; i++) {
+        wfre_relation relation;
+        uint32_t group = draw_group(&u, &rng, i % 2 == 0, &relation);
+        wfre_list answers = wfre_group_targets(u.edges, group);
+        wfre_entity from = u.edges->group_entity[group];
+        wfre_entity answer = answers.ids[wfre_rng_below(&rng, (uint32_t)answers.count)];
+        if (from >= f->old || answer >= f->old || wfre_list_has(answers, entity))
+            continue;
+        double chance = 1.0 / u.all;
+        for (size_t k = 0; k < u.relation_count; k++)
+            chance += u.relations[k] == relation ? 1.0 / u.own : 0;
+        f->answers[f->count] = answer;
+        TRY(add_question(f, arena, relation, from, CARE / (chance * OTHERS / 2), error));
     }
 cleanup:
     return status;
+}
+
+/* The old entities that answer its question k. */
+static wfre_list old_answers(const fitting *f, size_t k)
+{
+    const wfre_node *tree = f->trees[k];
+    wfre_list answers = wfre_graph_targets(f->graph, WFRE_TRAIN, tree->id, tree->children[0]->id);
+    while (answers.count > 0 && answers.ids[answers.count - 1] >= f->old)
+        answers.count--;
+    return answers;
 }
 
 /* The old entity that answers most of its questions: where it starts. */
@@ -293,10 +351,8 @@ static wfre_status most_alike(const fitting *f, wfre_entity *alike, wfre_error *
         return wfre_fail_memory(error, "adding entities");
     *alike = 0;
     for (size_t k = 0; k < f->own; k++) {
-        const wfre_node *tree = f->questions[k].tree;
-        wfre_list answers =
-            wfre_graph_targets(f->graph, WFRE_TRAIN, tree->id, tree->children[0]->id);
-        for (size_t i = 0; i < answers.count && answers.ids[i] < f->old; i++)
+        wfre_list answers = old_answers(f, k);
+        for (size_t i = 0; i < answers.count; i++)
             if (++shared[answers.ids[i]] > shared[*alike])
                 *alike = answers.ids[i];
     }
@@ -304,76 +360,95 @@ static wfre_status most_alike(const fitting *f, wfre_entity *alike, wfre_error *
     return WFRE_OK;
 }
 
-/* How far the known answers are from their questions. */
-static wfre_status find_references(fitting *f, const wfre_embedding *embedding, wfre_error *error)
+/* Its own questions are compared with the entities that do not answer them: the sum of their
+ * exp(-rho D) is what the entity competes with. */
+static wfre_status find_rivals(fitting *f, wfre_error *error)
 {
-    size_t d = f->model->settings.dim;
-    for (size_t k = 0; k < f->count; k++) {
-        wfre_entity answer = f->questions[k].answer == WFRE_NONE ? 0 : f->questions[k].answer;
-        f->vectors->clamp01(d, f->model->entities + (size_t)answer * d, f->rows + k * d);
+    wfre_status status;
+    wfre_predict_query queries[OWN];
+    for (size_t k = 0; k < f->own; k++)
+        queries[k] = (wfre_predict_query){.tree = f->trees[k],
+                                          .without = old_answers(f, k),
+                                          .top = RIVALS,
+                                          .hits = f->hits + k * RIVALS};
+    TRY(wfre_predict(f->predictor, queries, f->own, false, error));
+    for (size_t k = 0; k < f->own; k++) {
+        double sum = 0, rho = f->model->settings.rho;
+        for (size_t i = 0; i < queries[k].hit_count; i++)
+            sum += exp(-rho * (double)(queries[k].hits[i].distance - queries[k].hits[0].distance));
+        f->questions[k].threshold = queries[k].hit_count > 0
+                                        ? rho * (double)queries[k].hits[0].distance - log(sum)
+                                        : INFINITY;
     }
-    wfre_pairs pairs = {{f->rows, d}, {embedding->rows, d}, NULL, NULL, f->count};
-    return wfre_score_pairs(f->score, f->pool, &pairs, f->references, NULL, error);
+cleanup:
+    return status;
 }
 
-/* How much nearer than its known answer the entity is to question k, from 0 to 1. */
-static double nearness(const fitting *f, size_t k)
+/* Other questions are compared with their known answers. */
+static wfre_status find_references(fitting *f, const wfre_embedding *embedding, wfre_error *error)
 {
-    double gap = (double)f->distances[k] - (double)f->references[k];
-    return 1 / (1 + exp(f->model->settings.rho * gap));
+    size_t d = f->model->settings.dim, others = f->count - f->own;
+    for (size_t k = 0; k < others; k++)
+        f->vectors->clamp01(d, f->model->entities + (size_t)f->answers[f->own + k] * d,
+                            f->rows + k * d);
+    wfre_pairs pairs = {{f->rows, d}, {embedding->rows + f->own * d, d}, NULL, NULL, others};
+    wfre_status status = wfre_score_pairs(f->score, f->pool, &pairs, f->distances, NULL, error);
+    for (size_t k = 0; status == WFRE_OK && k < others; k++)
+        f->questions[f->own + k].threshold = f->model->settings.rho * (double)f->distances[k];
+    return status;
 }
 
 /* The derivative of the loss with respect to rho times the distance from question k. */
-static double weight(const fitting *f, size_t k)
+static double slope_of(const fitting *f, size_t k, float distance)
 {
-    if (k >= f->own)
-        return -f->push * nearness(f, k) / (double)(f->count - f->own);
-    return (f->questions[k].answer == WFRE_NONE ? 0.5 : 1 - nearness(f, k)) / (double)f->own;
+    const question *q = &f->questions[k];
+    double gap = f->model->settings.rho * (double)distance - q->threshold;
+    return k < f->own ? q->weight / (1 + exp(-gap)) : -q->weight / (1 + exp(gap));
 }
 
-/* How much the entity intrudes on questions that it does not answer, leaving out those that
- * `answering` does. */
-static double intrusion(const fitting *f, wfre_entity answering)
+static int compare_slopes(const void *a, const void *b)
 {
-    double sum = 0, count = 0;
-    for (size_t k = f->own; k < f->count; k++) {
-        const wfre_node *tree = f->questions[k].tree;
-        if (answering != WFRE_NONE &&
-            wfre_graph_has(f->graph, WFRE_TRAIN, tree->children[0]->id, tree->id, answering))
-            continue;
-        sum += nearness(f, k);
-        count++;
-    }
-    return count > 0 ? sum / count : 0;
+    const candidate *left = a, *right = b;
+    if (left->slope != right->slope)
+        return left->slope < right->slope ? -1 : 1;
+    return (left->question > right->question) - (left->question < right->question);
 }
 
-/* Corrects the weight of other questions; `alike` is where the entity started. */
-static void balance(fitting *f, wfre_entity alike, uint32_t step)
+/* Chooses its own questions and the others that it intrudes on most. */
+static wfre_status choose(fitting *f, const wfre_embedding *embedding, const float *row,
+                          wfre_error *error)
 {
-    if (step == 1) {
-        f->push = FIRST_PUSH;
-        f->level = fmax(SLACK * intrusion(f, alike), 1e-3);
-    }
-    double excess = fmin(intrusion(f, WFRE_NONE) / f->level - 1, 2);
-    f->push = fmin(fmax(f->push * exp(PUSH_RATE * excess), LEAST_PUSH), MOST_PUSH);
+    size_t d = f->model->settings.dim, others = f->count - f->own;
+    wfre_pairs pairs = {{row, d}, {embedding->rows + f->own * d, d}, f->same, NULL, others};
+    wfre_status status = wfre_score_pairs(f->score, f->pool, &pairs, f->distances, NULL, error);
+    if (status != WFRE_OK)
+        return status;
+    for (uint32_t k = 0; k < others; k++)
+        f->candidates[k] = (candidate){slope_of(f, f->own + k, f->distances[k]), k};
+    qsort(f->candidates, others, sizeof *f->candidates, compare_slopes);
+    f->chosen_count = 0;
+    for (uint32_t k = 0; k < f->own; k++)
+        f->chosen[f->chosen_count++] = k;
+    for (size_t k = 0; k < others && k < HARD; k++)
+        f->chosen[f->chosen_count++] = (uint32_t)f->own + f->candidates[k].question;
+    return WFRE_OK;
 }
 
 /* One step of Adam. */
-static wfre_status descend(fitting *f, const wfre_embedding *embedding, wfre_entity alike,
-                           float *row, uint32_t step, wfre_error *error)
+static wfre_status descend(fitting *f, const wfre_embedding *embedding, float *row, uint32_t step,
+                           wfre_error *error)
 {
     size_t d = f->model->settings.dim;
     double *slope = f->moments, *mean = slope + d, *square = mean + d;
-    wfre_pairs pairs = {{row, d}, {embedding->rows, d}, f->same, NULL, f->count};
+    wfre_pairs pairs = {{row, d}, {embedding->rows, d}, f->same, f->chosen, f->chosen_count};
     wfre_gradients gradients = {f->rows, NULL, d};
     wfre_status status =
         wfre_score_pairs(f->score, f->pool, &pairs, f->distances, &gradients, error);
     if (status != WFRE_OK)
         return status;
-    balance(f, alike, step);
     memset(slope, 0, d * sizeof *slope);
-    for (size_t k = 0; k < f->count; k++) {
-        double factor = weight(f, k);
+    for (size_t k = 0; k < f->chosen_count; k++) {
+        double factor = slope_of(f, f->chosen[k], f->distances[k]);
         for (size_t i = 0; i < d; i++)
             slope[i] += factor * (double)f->rows[k * d + i];
     }
@@ -399,23 +474,28 @@ static wfre_status fit_entity(fitting *f, wfre_entity entity, wfre_error *error)
     TRY(list_own(f, &arena, entity, error));
     if (f->own == 0)
         goto cleanup;
-    TRY(list_others(f, &arena, entity, error));
-    for (size_t k = 0; k < f->count; k++)
-        f->trees[k] = f->questions[k].tree;
-    TRY(wfre_embed(f->embedder, f->trees, f->count, f->model->settings.unions, &embedding, error));
-    TRY(find_references(f, &embedding, error));
     TRY(most_alike(f, &alike, error));
     f->vectors->clamp01(d, f->model->entities + (size_t)alike * d, row);
+    if (f->steps == 0)
+        goto cleanup;
+    TRY(list_others(f, &arena, entity, error));
+    TRY(find_rivals(f, error));
+    TRY(wfre_embed(f->embedder, f->trees, f->count, f->model->settings.unions, &embedding, error));
+    TRY(find_references(f, &embedding, error));
     memset(f->moments, 0, 3 * d * sizeof *f->moments);
-    for (uint32_t step = 1; step <= f->steps; step++)
-        TRY(descend(f, &embedding, alike, row, step, error));
+    for (uint32_t step = 1; step <= f->steps; step++) {
+        if (step % REFRESH == 1)
+            TRY(choose(f, &embedding, row, error));
+        TRY(descend(f, &embedding, row, step, error));
+    }
 cleanup:
     wfre_arena_free(&arena);
     return status;
 }
 
-static wfre_status fit_all(wfre_model *model, uint32_t old, const wfre_graph *graph, uint32_t steps,
-                           wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+static wfre_status fit_all(const wfre_model *before, wfre_model *model, const wfre_graph *graph,
+                           uint32_t steps, wfre_pool *pool, const wfre_monitor *monitor,
+                           wfre_error *error)
 {
     wfre_status status;
     wfre_arena arena = {0};
@@ -423,16 +503,20 @@ static wfre_status fit_all(wfre_model *model, uint32_t old, const wfre_graph *gr
     wfre_score *score = NULL;
     wfre_isa isa;
     size_t d = model->settings.dim;
+    uint32_t old = before->entity_count;
     fitting f = {.model = model, .graph = graph, .old = old, .steps = steps, .pool = pool};
     f.trees = wfre_arena_alloc(&arena, BATCH, sizeof *f.trees);
     f.distances = wfre_arena_alloc(&arena, BATCH, sizeof *f.distances);
     f.questions = wfre_arena_alloc(&arena, BATCH, sizeof *f.questions);
-    f.references = wfre_arena_alloc(&arena, BATCH, sizeof *f.references);
+    f.answers = wfre_arena_alloc(&arena, BATCH, sizeof *f.answers);
+    f.chosen = wfre_arena_alloc(&arena, BATCH, sizeof *f.chosen);
+    f.candidates = wfre_arena_alloc(&arena, BATCH, sizeof *f.candidates);
+    f.hits = wfre_arena_alloc(&arena, OWN * RIVALS, sizeof *f.hits);
     f.rows = wfre_arena_alloc(&arena, BATCH * d, sizeof *f.rows);
     f.same = wfre_arena_alloc(&arena, BATCH, sizeof *f.same);
     f.moments = wfre_arena_alloc(&arena, 3 * d, sizeof *f.moments);
-    if (!f.trees || !f.distances || !f.questions || !f.references || !f.rows || !f.same ||
-        !f.moments) {
+    if (!f.trees || !f.distances || !f.questions || !f.answers || !f.chosen || !f.candidates ||
+        !f.hits || !f.rows || !f.same || !f.moments) {
         status = wfre_fail_memory(error, "adding entities");
         goto cleanup;
     }
@@ -442,6 +526,7 @@ static wfre_status fit_all(wfre_model *model, uint32_t old, const wfre_graph *gr
     f.vectors = wfre_linalg_vectors(linalg);
     TRY(wfre_score_create(&model->settings.score, &score, error));
     TRY(wfre_embedder_create(model, pool, linalg, &f.embedder, error));
+    TRY(wfre_predictor_create(before, pool, &f.predictor, error));
     f.score = score;
     for (wfre_entity e = old; e < model->entity_count; e++) {
         TRY(fit_entity(&f, e, error));
@@ -449,6 +534,7 @@ static wfre_status fit_all(wfre_model *model, uint32_t old, const wfre_graph *gr
         wfre_report(monitor, "adding", e + 1 - old, model->entity_count - old, NULL);
     }
 cleanup:
+    wfre_predictor_free(f.predictor);
     wfre_embedder_free(f.embedder);
     wfre_score_free(score);
     wfre_linalg_free(linalg);
@@ -481,7 +567,7 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     builder = NULL;
     TRY(enlarge(model, larger_graph, &larger, error));
     double start = wfre_clock();
-    TRY(fit_all(larger, model->entity_count, larger_graph, options->steps, pool, monitor, error));
+    TRY(fit_all(model, larger, larger_graph, options->steps, pool, monitor, error));
     double seconds = wfre_clock() - start;
     /* Only now that all went well are files replaced; a finished builder has nothing left to write.
      */
