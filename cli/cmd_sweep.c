@@ -224,6 +224,19 @@ static wfre_status check_values(const sweep *s, wfre_error *error)
     return status;
 }
 
+/* The local guide is one closed form whatever the score: says so, or a sweep over scores would be
+ * taken for more than it is. */
+static void note_guide(const sweep *s)
+{
+    static const char *const OF_SCORE[] = {"score", "radius", "power", "iterations"};
+    for (size_t p = 0; s->base.guide == WFRE_GUIDE_LOCAL && p < s->panel_count; p++)
+        for (size_t k = 0; s->panels[p].setting && k < sizeof OF_SCORE / sizeof *OF_SCORE; k++)
+            if (strcmp(s->panels[p].setting, OF_SCORE[k]) == 0)
+                cli_note("%s changes the ranking alone, since guide=local trains without it; "
+                         "--set guide=staged trains with it too",
+                         OF_SCORE[k]);
+}
+
 static wfre_status do_all(sweep *s, wfre_error *error)
 {
     wfre_status status = cli_load_graph(cli_argument(s->call, 0), &s->graph, error);
@@ -240,6 +253,8 @@ static wfre_status do_all(sweep *s, wfre_error *error)
         status = check_values(s, error);
     if (status == WFRE_OK)
         status = claim_folder(s, error);
+    if (status == WFRE_OK)
+        note_guide(s);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(s->call, "threads", 0), &s->pool, error);
     for (size_t p = 0; p < s->panel_count; p++)
@@ -319,10 +334,10 @@ const cli_command command_sweep = {
         "the folder. What the folder holds is not done again: the same command goes on after an\n"
         "interruption, and more values or seeds can be added later.\n\n"
         "Examples:\n"
-        "  wfre sweep G.kg valid.tsv -o local-global --vary radius=1,2,3,4,5 --vary block=2,5,10 "
-        "\\\n"
-        "      --time 10m\n"
-        "  wfre sweep G.kg valid.tsv -o scores --vary score=wfr,hellinger,kl,l2,wasserstein\n"
+        "  wfre sweep G.kg valid.tsv -o local-global --vary radius=1,2,3,5 --vary block=2,5,10 \\\n"
+        "      --set radius=3 --set guide=staged --time 10m\n"
+        "  wfre sweep G.kg valid.tsv -o scores --vary score=wfr,hellinger,kl,l2,wasserstein \\\n"
+        "      --set guide=staged --time 10m\n"
         "  wfre sweep G.kg valid.tsv -o seeds --seeds 4 --time 10m\n",
     CLI_OPTIONS(OPTIONS),
     .minimum_arguments = 2,

@@ -24,7 +24,7 @@ static const char STYLE[] =
     "svg.chart rect.s{fill-opacity:.8}svg.chart path.s{stroke:var(--paper);stroke-width:.25}"
     "svg.chart .l{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}"
     "svg.chart .dash{stroke-dasharray:5 4;stroke-width:1.5}"
-    "svg.chart .w{stroke:var(--ink);stroke-width:1.2}"
+    "svg.chart .w{stroke:currentColor;stroke-width:1.2}svg.chart .ink{stroke:var(--ink)}"
     "svg.chart .k0{color:var(--c0)}svg.chart .k1{color:var(--c1)}svg.chart .k2{color:var(--c2)}"
     "svg.chart .k3{color:var(--c3)}svg.chart .k4{color:var(--c4)}svg.chart .k5{color:var(--c5)}"
     "svg.chart .k6{color:var(--c6)}svg.chart .k7{color:var(--c7)}svg.chart .km{color:var(--soft)}";
@@ -48,7 +48,9 @@ typedef struct plot {
     const wfre_chart *chart;
     scale x, y;
     double left, right, top, bottom; /* of the plotting area */
+    double foot;                     /* where the last line of text stands */
     bool slanted;                    /* category names do not fit side by side */
+    double shift;                    /* of the series being drawn */
 } plot;
 
 static bool usable(double value, bool logarithmic)
@@ -231,8 +233,10 @@ static void draw_x_axis(plot *p)
     if (p->chart->x.names) {
         draw_categories(p);
     } else {
-        double ticks[MAXIMUM_TICKS];
-        size_t count = find_ticks(&p->x, (p->right - p->left) / 80, ticks);
+        double found[MAXIMUM_TICKS];
+        const double *ticks = p->chart->x.ticks ? p->chart->x.ticks : found;
+        size_t count = p->chart->x.ticks ? p->chart->x.count
+                                         : find_ticks(&p->x, (p->right - p->left) / 80, found);
         for (size_t i = 0; i < count; i++) {
             char label[32];
             format_number(ticks[i], label, sizeof label);
@@ -245,8 +249,7 @@ static void draw_x_axis(plot *p)
         }
     }
     if (p->chart->x.label)
-        put_text(p, (p->left + p->right) / 2, p->bottom + (p->slanted ? 58 : 36), "soft", "middle",
-                 p->chart->x.label);
+        put_text(p, (p->left + p->right) / 2, p->foot, "soft", "middle", p->chart->x.label);
 }
 
 /* ---- marks --------------------------------------------------------------------------------------
@@ -262,6 +265,14 @@ static void colour_class(const wfre_chart *chart, size_t index, char *class, siz
         (void)snprintf(class, size, "km");
     else
         (void)snprintf(class, size, "k%zu", turn % COLOURS);
+}
+
+/* Lines with whiskers are moved aside a little, so that the whiskers stand side by side. */
+static double shift_of(const wfre_chart *chart, size_t index)
+{
+    const wfre_series *series = &chart->series[index];
+    bool whiskers = series->mark == WFRE_MARK_LINE && series->low && series->high;
+    return whiskers ? 5 * ((double)index - 0.5 * (double)(chart->count - 1)) : 0;
 }
 
 /* Shapes of radius about 1 around the origin. */
@@ -314,8 +325,8 @@ static void draw_whisker(plot *p, const wfre_series *series, size_t i, double x)
         !usable(series->high[i], p->y.logarithmic))
         return;
     double low = place(&p->y, series->low[i]), high = place(&p->y, series->high[i]);
-    wfre_text_format(p->text, "<path class=\"w\" d=\"M%.1f %.1fV%.1fm-3 0h6M%.1f %.1fh6\"/>", x,
-                     low, high, x - 3, low);
+    wfre_text_format(p->text, "<path class=\"w%s\" d=\"M%.1f %.1fV%.1fm-3 0h6M%.1f %.1fh6\"/>",
+                     series->mark == WFRE_MARK_BAR ? " ink" : "", x, low, high, x - 3, low);
 }
 
 static void draw_line(plot *p, const wfre_series *series)
@@ -326,7 +337,8 @@ static void draw_line(plot *p, const wfre_series *series)
         bool here = drawable(p, series, i);
         if (here)
             wfre_text_format(p->text, "%c%.1f %.1f", pen_down ? 'L' : 'M',
-                             place(&p->x, series_x(series, i)), place(&p->y, series->y[i]));
+                             place(&p->x, series_x(series, i)) + p->shift,
+                             place(&p->y, series->y[i]));
         pen_down = here;
     }
     wfre_text_add(p->text, "\">");
@@ -347,7 +359,7 @@ static void draw_points(plot *p, const wfre_series *series, size_t kind)
     for (size_t i = 0; i < series->count; i++) {
         if (!drawable(p, series, i))
             continue;
-        double x = place(&p->x, series_x(series, i));
+        double x = place(&p->x, series_x(series, i)) + p->shift;
         draw_whisker(p, series, i, x);
         open_shape(p, line ? 0 : kind, x, place(&p->y, series->y[i]), line ? 2.6 : 3.6);
         put_hint(p, series, i);
@@ -389,6 +401,7 @@ static void draw_series(plot *p)
         wfre_text_format(p->text, "<g class=\"%s\">", class);
         if (series->mark == WFRE_MARK_BAR)
             draw_bars(p, series, turn++, bars);
+        p->shift = shift_of(chart, s);
         if (series->mark == WFRE_MARK_LINE)
             draw_line(p, series);
         if (series->mark != WFRE_MARK_BAR)
@@ -453,8 +466,12 @@ static void set_margins(plot *p, unsigned width, unsigned height, int legend_row
     p->slanted = longest > 0.95 * (p->right - p->left) / (double)(p->chart->x.count + 1);
     p->bottom =
         height - (p->slanted ? 16 + fmin(longest * 0.8, 60) : 22) - (p->chart->x.label ? 20 : 0);
-    p->x.begin = p->left;
-    p->x.end = p->right;
+    bool shifted = false;
+    for (size_t s = 0; s < p->chart->count; s++)
+        shifted = shifted || shift_of(p->chart, s) != 0;
+    p->x.begin = p->left + (shifted ? 12 : 0);
+    p->x.end = p->right - (shifted ? 12 : 0);
+    p->foot = height - 5;
     p->y.begin = p->bottom;
     p->y.end = p->top;
 }

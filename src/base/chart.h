@@ -30,6 +30,7 @@ typedef struct wfre_axis {
     bool whole;               /* ticks at whole numbers only */
     double minimum, maximum;  /* both 0: what the data needs */
     const char *const *names; /* categories instead of numbers: NULL, or `count` of them */
+    const double *ticks;      /* where to put ticks along x: NULL, or `count` places */
     size_t count;
 } wfre_axis;
 

@@ -284,7 +284,7 @@ wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text, wfre
         put_calibration(&first->reliability, text);
     if (shown->options.log)
         TRY(put_curve(shown->options.log, text, error));
-    wfre_page_end(text);
+    wfre_page_end(text, "The intervals are 95% bootstrap intervals over queries.");
 cleanup:
     return status;
 }

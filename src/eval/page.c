@@ -21,6 +21,7 @@ static const char PAGE_STYLE[] =
     "th:first-child{text-align:left;position:sticky;left:0;background:var(--paper)}"
     "tr:first-child th{font-weight:600}tr.rule>*{border-top:1px solid var(--line)}"
     "tr.mark>*{font-weight:600}"
+    ".pair{display:flex;flex-wrap:wrap;gap:1.2rem 1.2rem;margin:1.2rem 0}"
     ".narrow{display:none}@media(max-width:860px){.wide{display:none}.narrow{display:block}}";
 
 void wfre_page_escaped(wfre_text *text, const char *string)
@@ -42,24 +43,39 @@ void wfre_page_begin(wfre_text *text, const char *title)
     wfre_text_add(text, "</h1>\n");
 }
 
-void wfre_page_end(wfre_text *text)
+void wfre_page_end(wfre_text *text, const char *spread)
 {
     wfre_text_format(text,
                      "<h2>How it was measured</h2>\n<p class=\"soft\">Every hard answer of a query "
                      "is ranked against all entities that are not answers; ties count half. "
                      "Metrics are averaged over a query's hard answers, then over the queries of "
-                     "a type, then over the types of a group. The intervals are 95%% bootstrap "
-                     "intervals over queries. wfre %s.</p>\n</main></body></html>\n",
-                     wfre_version());
+                     "a type, then over the types of a group. %s wfre %s.</p>\n"
+                     "</main></body></html>\n",
+                     spread, wfre_version());
+}
+
+static void put_chart(wfre_text *text, const wfre_chart *chart, unsigned width)
+{
+    wfre_text_add(text, "<div class=\"wide\">");
+    wfre_chart_svg(text, chart, width, 340, false);
+    wfre_text_add(text, "</div><div class=\"narrow\">");
+    wfre_chart_svg(text, chart, 364, 300, false);
+    wfre_text_add(text, "</div>\n");
 }
 
 void wfre_page_chart(wfre_text *text, const wfre_chart *chart)
 {
-    wfre_text_add(text, "<div class=\"wide\">");
-    wfre_chart_svg(text, chart, 1080, 340, false);
-    wfre_text_add(text, "</div><div class=\"narrow\">");
-    wfre_chart_svg(text, chart, 364, 300, false);
-    wfre_text_add(text, "</div>\n");
+    put_chart(text, chart, 1080);
+}
+
+void wfre_page_half_chart(wfre_text *text, const wfre_chart *chart)
+{
+    put_chart(text, chart, 530);
+}
+
+void wfre_page_pair(wfre_text *text, bool begin)
+{
+    wfre_text_add(text, begin ? "<div class=\"pair\">\n" : "</div>\n");
 }
 
 void wfre_page_grid(wfre_text *text, wfre_grid *grid)

@@ -33,7 +33,7 @@ static void add_point(wfre_grid *grid, const wfre_comparison *columns,
         double mean, deviation;
         wfre_report_moments(&runs, &columns->columns[c], &mean, &deviation);
         if (point->count > 1 && isfinite(mean))
-            wfre_grid_cell(grid, "%.2f +-%.2f", 100 * mean, 100 * deviation);
+            wfre_grid_cell(grid, "%.2f \u00b1%.2f", 100 * mean, 100 * deviation);
         else
             wfre_grid_percent(grid, mean, 2);
     }
@@ -157,10 +157,9 @@ static void set_axis(const wfre_sweep_panel *panel, curves *c, size_t count)
         numbers = numbers && end != panel->points[i].value && *end == '\0';
     }
     c->chart.x.label = panel->name;
-    if (!numbers) {
-        c->chart.x.names = c->names;
-        c->chart.x.count = count;
-    }
+    c->chart.x.names = numbers ? NULL : c->names;
+    c->chart.x.ticks = numbers ? c->x : NULL;
+    c->chart.x.count = count;
     for (int k = 0; k < LINES; k++)
         c->series[k].x = numbers ? c->x : NULL;
 }
@@ -202,18 +201,30 @@ static void make_curves(const wfre_sweep_panel *panel, curves *c)
 static void put_page(const wfre_sweep_panel *panels, size_t count, const char *title,
                      curves *scratch, wfre_text *text)
 {
+    size_t seeds = panels[0].points[0].count;
+    char spread[128] = "Every number is of one run.";
+    if (seeds > 1)
+        (void)snprintf(spread, sizeof spread,
+                       "Numbers are means over %zu seeds, with their standard deviation.", seeds);
     wfre_page_begin(text, title ? title : "Sweep");
+    wfre_page_pair(text, true);
+    for (size_t p = 0; p < count; p++) {
+        make_curves(&panels[p], scratch);
+        if (count == 1)
+            wfre_page_chart(text, &scratch->chart);
+        else
+            wfre_page_half_chart(text, &scratch->chart);
+    }
+    wfre_page_pair(text, false);
     for (size_t p = 0; p < count; p++) {
         wfre_grid grid;
-        wfre_text_add(text, "<h2>");
+        wfre_text_add(text, "<h2>MRR &times; 100 by ");
         wfre_page_escaped(text, panels[p].name);
         wfre_text_add(text, "</h2>\n");
-        make_curves(&panels[p], scratch);
-        wfre_page_chart(text, &scratch->chart);
         make_grid(&panels[p], &grid);
         wfre_page_grid(text, &grid);
     }
-    wfre_page_end(text);
+    wfre_page_end(text, spread);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------

@@ -74,7 +74,7 @@ static void test_chart(void **state)
     wfre_chart_svg(&text, &chart, 300, 200, true);
     assert_markup(text.data);
     assert_int_equal(occurrences(text.data, "<rect class=\"s\""), 2); /* NAN has no bar */
-    assert_int_equal(occurrences(text.data, "class=\"w\""), 2);
+    assert_int_equal(occurrences(text.data, "class=\"w ink\""), 2);
     assert_non_null(strstr(text.data, "a&lt;b"));
     assert_non_null(strstr(text.data, "one, e: 3 (2 to 4)"));
     wfre_text_free(&text);
@@ -326,6 +326,15 @@ static void test_sweep(void **state)
         assert_ok(wfre_read_all(path, 1 << 24, &text, &length, error));
         if (i < 3)
             assert_markup(text);
+        if (i == 0) { /* what the whiskers are: not the intervals of one evaluation */
+            assert_non_null(strstr(text, "means over 2 seeds, with their standard deviation"));
+            assert_null(strstr(text, "bootstrap"));
+        }
+        if (i == 1) { /* ticks where values are, and nowhere else */
+            assert_int_equal(occurrences(text, "text-anchor=\"middle\">1</text>"), 1);
+            assert_int_equal(occurrences(text, "text-anchor=\"middle\">2.5</text>"), 1);
+            assert_int_equal(occurrences(text, "text-anchor=\"middle\">"), 3);
+        }
         unlink(path);
         if (i == 3) {
             json_t *root = json_loads(text, 0, NULL);
