@@ -13,6 +13,7 @@ typedef struct score_work {
     wfre_score *reference;
     wfre_store *store;
     wfre_pool *pool;
+    bool alone; /* without the pool */
     wfre_ranking ranking;
     const wfre_score_settings *settings;
     float *rows;      /* STORED rows, then the query */
@@ -81,7 +82,8 @@ static bool run_kernel(void *context)
     score_work *w = context;
     size_t d = w->settings->dimension;
     wfre_rank_job job = {{w->rows + STORED * d, d}, 1, NULL, 0, w->ranking, STORED};
-    return wfre_score_rank(w->score, w->pool, w->store, &job, w->distances, NULL) == WFRE_OK;
+    wfre_pool *pool = w->alone ? NULL : w->pool;
+    return wfre_score_rank(w->score, pool, w->store, &job, w->distances, NULL) == WFRE_OK;
 }
 
 /* The largest relative difference to the reference among the first pairs; -1 when out of memory. */
@@ -149,35 +151,40 @@ static wfre_status prepare(score_work *w, const wfre_score_settings *settings, w
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-enum { ALL, EXTRAPOLATED, SCALAR, WORKS, ROUNDS = 6 };
+/* ALONE: all iterations on one thread. */
+enum { ALL, EXTRAPOLATED, SCALAR, ALONE, WORKS, ROUNDS = 12 };
 
 typedef struct result {
     double ns[WORKS]; /* a pair */
     double error[WORKS];
 } result;
 
-/* The works take turns and the fastest run of each counts: so their ratios can be trusted on a
- * machine with other things to do. */
+/* The works take turns and the fastest run of each counts, out of many short ones: so their ratios
+ * can be trusted on a machine with other things to do. */
 static bool measure(const cli_call *call, score_work *w, result *r)
 {
-    bool (*const works[WORKS])(void *) = {run_kernel, run_kernel, run_scalar};
-    const double pairs[WORKS] = {STORED, STORED, SCALAR_PAIRS};
+    bool (*const works[WORKS])(void *) = {run_kernel, run_kernel, run_scalar, run_kernel};
+    const double pairs[WORKS] = {STORED, STORED, SCALAR_PAIRS, STORED};
+    const int count = wfre_pool_threads(w->pool) > 1 ? WORKS : ALONE;
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < WORKS; i++) {
+        for (int i = 0; i < count; i++) {
             w->ranking = i == EXTRAPOLATED ? WFRE_RANK_EXTRAPOLATED : WFRE_RANK_TRUE;
+            w->alone = i == ALONE;
             if (!works[i](w))
                 return false;
             r->error[i] = error_of(w);
-            if (!(r->error[i] >= 0 && r->error[i] < (i == ALL ? 1e-5 : 1e-2))) {
+            if (!(r->error[i] >= 0 && r->error[i] < (i == ALL || i == ALONE ? 1e-5 : 1e-2))) {
                 cli_note("wfre: the score kernels are wrong by %g", r->error[i]);
                 return false;
             }
             bench_timing timing =
-                bench_measure_for(bench_seconds(call) / (WORKS * ROUNDS), works[i], w);
+                bench_measure_for(bench_seconds(call) / (count * ROUNDS), works[i], w);
             double ns = timing.fastest / pairs[i] * 1e9;
             r->ns[i] = round == 0 ? ns : fmin(r->ns[i], ns);
         }
     }
+    if (count == ALONE)
+        r->ns[ALONE] = r->ns[ALL];
     return true;
 }
 
@@ -192,6 +199,7 @@ static void report(const cli_call *call, const score_work *w, const result *r)
     bench_number(call, "iterations", s->iterations, "iterations");
     bench_number(call, "threads", wfre_pool_threads(w->pool), "threads");
     bench_number(call, "ns_per_pair", r->ns[ALL], "ns a pair, all iterations");
+    bench_number(call, "thread_speedup", r->ns[ALONE] / r->ns[ALL], "times faster than one thread");
     bench_number(call, "ns_per_pair_scalar", r->ns[SCALAR],
                  "ns a pair, plain scalar C on one thread");
     bench_number(call, "speedup", r->ns[SCALAR] / r->ns[ALL], "times faster");
@@ -207,10 +215,10 @@ static void report(const cli_call *call, const score_work *w, const result *r)
 static void report_row(const score_work *w, const result *r)
 {
     const wfre_score_settings *s = w->settings;
-    printf("%6zu %6u %7.0f %6u %8u %9.2f %9.3f %9.2f %8.1f %9.2f\n", s->dimension, s->block,
-           floor(s->radius), s->iterations, wfre_pool_threads(w->pool), r->ns[ALL] / 1e3,
-           r->ns[ALL] / (double)s->dimension, r->ns[SCALAR] / 1e3, r->ns[SCALAR] / r->ns[ALL],
-           r->ns[EXTRAPOLATED] / 1e3);
+    printf("%6zu %6u %7.0f %6u %8u %8.2f %9.2f %9.3f %9.2f %8.1f %9.2f\n", s->dimension, s->block,
+           floor(s->radius), s->iterations, wfre_pool_threads(w->pool), r->ns[ALONE] / r->ns[ALL],
+           r->ns[ALL] / 1e3, r->ns[ALL] / (double)s->dimension, r->ns[SCALAR] / 1e3,
+           r->ns[SCALAR] / r->ns[ALL], r->ns[EXTRAPOLATED] / 1e3);
     fflush(stdout);
 }
 
@@ -285,8 +293,8 @@ static int run_tables(const cli_call *call)
     bool json = cli_has(call, "json");
     int code = EXIT_DONE;
     if (!json)
-        printf("%6s %6s %7s %6s %8s %9s %9s %9s %8s %9s\n", "dim", "block", "window", "iters",
-               "threads", "us/pair", "ns/elem", "scalar us", "speedup", "rank us");
+        printf("%6s %6s %7s %6s %8s %8s %9s %9s %9s %8s %9s\n", "dim", "block", "window", "iters",
+               "threads", "of one", "us/pair", "ns/elem", "scalar us", "speedup", "rank us");
     for (size_t i = 0; code == EXIT_DONE && i < sizeof rows / sizeof rows[0]; i++) {
         wfre_score_settings settings;
         wfre_score_defaults(rows[i].dim, &settings);
