@@ -55,12 +55,12 @@ static inline void draw_settings(wfre_rng *rng, wfre_score_settings *s)
     if (wfre_rng_below(rng, 2)) /* 0.01 .. 10 */
         s->epsilon = exp(log(0.01) + wfre_rng_double(rng) * log(1000.0));
     if (wfre_rng_below(rng, 4) == 0)
-        s->floor = pow(10, -1 - 5 * wfre_rng_double(rng));
+        s->floor = pow(10, -1 - 11 * wfre_rng_double(rng));
     uint32_t preset = wfre_rng_below(rng, 4);
     if (preset < 3) {
         assert_ok(wfre_score_preset(presets[preset], s, error));
     } else {
-        s->radius = 0.5 + 7 * wfre_rng_double(rng);
+        s->radius = 0.5 + (wfre_rng_below(rng, 2) ? 7 : 70) * wfre_rng_double(rng);
         s->power = 6 * wfre_rng_double(rng);
     }
 }

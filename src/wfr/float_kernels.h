@@ -111,8 +111,8 @@ INLINE vf vf_split(vf t, vf *f)
     return shifted;
 }
 
-/* 2^t - 1 with a small relative error, also near t = 0; |t| < 126. */
-INLINE vf vf_exp2m1(vf t)
+/* 2^t - 1 and *power = 2^t, both with a small relative error, also near t = 0; |t| < 126. */
+INLINE vf vf_exp2m1(vf t, vf *power)
 {
     static const float c[] = {0x1.62e430p-1f, 0x1.ebfbe0p-3f,  0x1.c6af6cp-5f,
                               0x1.3b2a54p-7f, 0x1.5f0890p-10f, 0x1.44138ap-13f};
@@ -122,6 +122,7 @@ INLINE vf vf_exp2m1(vf t)
         poly = vf_fma(poly, f, vf_set(c[i]));
     poly = poly * f; /* 2^f - 1 */
     vf scale = (vf)(((vi)shifted << 23) + (vi)(vf_set(1)));
+    *power = vf_fma(scale, poly, scale);
     return vf_fma(scale, poly, scale - vf_set(1));
 }
 
@@ -272,9 +273,9 @@ INLINE vf finish_bin(const lane_problem *p, const vf *from, vf *to, const float 
         to[i] = raise(p, p->tables->poly, side, s, i, shape);
         return vf_fnma(to[i], s, mass);
     }
-    vf ratio = mass / s;
-    vf excess = vf_exp2m1(vf_log2(ratio) * vf_load(p->tables->minus_root));
-    to[i] = vf_fma(ratio, excess, ratio); /* excess is to^-eps - 1 */
+    vf ratio = mass / s, power; /* to^-eps, and excess = to^-eps - 1 */
+    vf excess = vf_exp2m1(vf_log2(ratio) * vf_load(p->tables->minus_root), &power);
+    to[i] = ratio * power;
     if (gradient)
         vf_store(gradient + i * LANES, excess);
     return vf_fnma(mass, excess, vf_set(0));

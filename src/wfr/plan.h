@@ -42,6 +42,7 @@ struct wfre_score {
     double h[WFRE_BLOCK_LIMIT];     /* c_k ^ power */
     double k[WFRE_BLOCK_LIMIT];     /* c_k ^ (2 / epsilon) */
     double kernel_sum;              /* of K over a block */
+    double resolution;              /* absolute error of a value computed in float */
     /* Bounds on log2 of phi, psi, H phi and H psi, whatever the rows in [0,1]^d are. */
     double octaves_low;
     double octaves_high;

@@ -80,11 +80,10 @@ static const kernel_set *choose_set(const wfre_score *score, bool near)
     return near ? SETS[i].near : SETS[i].wide;
 }
 
-/* Float resolves a value to about 3e-7 of epsilon sum K, the largest term that is subtracted from.
- * Values so small that this is not 2e-6 of them (or 1e-7) are computed again. */
+/* Values so small that float does not resolve 2e-6 of them (or 1e-7) are computed again. */
 static bool too_small(const wfre_score *score, double value)
 {
-    return 2e-6 * fabs(value) + 1e-7 < 3e-7 * score->settings.epsilon * score->kernel_sum;
+    return 2e-6 * fabs(value) + 1e-7 < score->resolution;
 }
 
 static double value(const wfre_score *score, const void *left, const void *right)
