@@ -1,5 +1,6 @@
 /* wfre score: the distances of pairs of histograms, from a JSON file. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 
@@ -71,7 +72,8 @@ static int run(const cli_call *call)
     for (size_t i = 0; code == EXIT_DONE && i < wfre_score_cases_count(cases); i++) {
         const wfre_score_case *one = wfre_score_cases_get(cases, i);
         if (score_case(one, cli_has(call, "gradients"), &error) != WFRE_OK) {
-            cli_note("wfre: %s: case %zu: %s", path, i, error.message);
+            cli_note("wfre: %s: case %zu: %s", strcmp(path, "-") == 0 ? "standard input" : path, i,
+                     error.message);
             code = EXIT_FAILED;
         }
     }

@@ -86,7 +86,8 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_score_kind_parse(const char *name, wfre
 /* ---- a score ready to use ---------------------------------------------------------------------
  */
 
-/* Settings checked, tables computed and kernels chosen. Immutable: many threads may use it. */
+/* Settings checked, tables computed and kernels chosen. Immutable, but for
+ * wfre_score_prepare_ranking: many threads may use it. */
 typedef struct wfre_score wfre_score;
 
 /* The kernels are those of wfre_isa_select. */
@@ -106,8 +107,9 @@ WFRE_API const char *wfre_score_kernel(const wfre_score *score);
  */
 
 /* One pair in double precision: exact to rounding with the reference kernels; the others round the
- * rows to float. Gradients are dDist/du and dDist/dv, d elements each, and may be NULL. Those of
- * WFR are the envelope's, with the iterations held constant: (1 - phi^-epsilon) / b. */
+ * rows to float. Elements outside [0, 1] are refused. Gradients are dDist/du and dDist/dv, d
+ * elements each, and may be NULL. Those of WFR are the envelope's, with the iterations held
+ * constant: (1 - phi^-epsilon) / b. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_score_pair(const wfre_score *score, const double *left,
                                                     const double *right, double *distance,
                                                     double *left_gradient, double *right_gradient,

@@ -35,33 +35,42 @@ static bool read_row(const json_t *array, double *row)
     return json_is_array(array);
 }
 
-/* Replaces a setting by the case's own, if it has one; false if that is not a number. */
+/* Replaces a setting by the case's own, if it has one; false if that is not a number or negative.
+ */
 static bool read_number(const json_t *object, const char *key, double *value)
 {
     const json_t *item = json_object_get(object, key);
     if (!item)
         return true;
     *value = json_number_value(item);
-    return json_is_number(item);
+    return json_is_number(item) && *value >= 0;
 }
 
 static bool read_whole(const json_t *object, const char *key, uint32_t *value)
 {
     double number = *value;
-    bool good = read_number(object, key, &number) && number >= 0 && number <= UINT32_MAX &&
-                number == floor(number);
+    bool good =
+        read_number(object, key, &number) && number <= UINT32_MAX && number == floor(number);
     *value = good ? (uint32_t)number : *value;
     return good;
 }
 
-static bool read_settings(const json_t *object, wfre_score_settings *settings)
+/* The key of the first setting that is not as it should be; NULL if all are. */
+static const char *read_settings(const json_t *object, wfre_score_settings *settings)
 {
-    return read_whole(object, "block", &settings->block) &&
-           read_whole(object, "iterations", &settings->iterations) &&
-           read_number(object, "radius", &settings->radius) &&
-           read_number(object, "epsilon", &settings->epsilon) &&
-           read_number(object, "power", &settings->power) &&
-           read_number(object, "floor", &settings->floor);
+    const struct {
+        const char *key;
+        double *value;
+    } numbers[] = {{"radius", &settings->radius},
+                   {"epsilon", &settings->epsilon},
+                   {"power", &settings->power},
+                   {"floor", &settings->floor}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!read_number(object, numbers[i].key, numbers[i].value))
+            return numbers[i].key;
+    if (!read_whole(object, "block", &settings->block))
+        return "block";
+    return read_whole(object, "iterations", &settings->iterations) ? NULL : "iterations";
 }
 
 static wfre_status read_case(const json_t *object, wfre_arena *arena, wfre_score_case *result,
@@ -69,7 +78,7 @@ static wfre_status read_case(const json_t *object, wfre_arena *arena, wfre_score
 {
     const json_t *left = json_object_get(object, "left"), *right = json_object_get(object, "right");
     size_t count = json_array_size(left);
-    const char *problem = NULL;
+    const char *problem = NULL, *wrong;
     double *rows = wfre_arena_alloc(arena, count + json_array_size(right), sizeof *rows);
     if (!rows)
         return wfre_fail_memory(error, "reading a case");
@@ -80,8 +89,9 @@ static wfre_status read_case(const json_t *object, wfre_arena *arena, wfre_score
         problem = "\"left\" and \"right\" must be arrays of numbers";
     else if (json_array_size(right) != count)
         problem = "\"left\" and \"right\" differ in length";
-    else if (!read_settings(object, &result->settings))
-        problem = "a setting is not a number of its kind";
+    else if ((wrong = read_settings(object, &result->settings)) != NULL)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "\"%s\" must be a number, 0 or more (block and iterations: whole)", wrong);
     return problem ? wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s", problem) : WFRE_OK;
 }
 

@@ -2,8 +2,6 @@
  * are cut into fixed chunks for the pool; a chunk packs rows into its worker's scratch memory and
  * runs the kernels on them. Each distance is computed whole by one thread, so threads never matter.
  */
-#include <math.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -11,6 +9,20 @@
 #include "wfr/store.h"
 
 /* ---- one pair ----------------------------------------------------------------------------- */
+
+/* Written so that NaN fails too. */
+static wfre_status check_rows(const wfre_score *score, const double *left, const double *right,
+                              wfre_error *error)
+{
+    for (size_t i = 0; i < score->settings.dimension; i++) {
+        bool good = left[i] >= 0 && left[i] <= 1;
+        if (!good || !(right[i] >= 0 && right[i] <= 1))
+            return wfre_fail(error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
+                             "%s: element %zu is %g; all must be between 0 and 1",
+                             good ? "right" : "left", i, good ? right[i] : left[i]);
+    }
+    return WFRE_OK;
+}
 
 /* Kernels that know only float: round, pack, score, widen. */
 static wfre_status pair_in_float(const wfre_score *score, const double *left, const double *right,
@@ -47,14 +59,12 @@ wfre_status wfre_score_pair(const wfre_score *score, const double *left, const d
                             wfre_error *error)
 {
     const wfre_score_kernels *kernels = &score->kernels;
-    for (size_t i = 0; i < score->settings.dimension; i++)
-        if (!isfinite(left[i]) || !isfinite(right[i]))
-            return wfre_fail(error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
-                             "element %zu is not a finite number", i);
+    wfre_status status = check_rows(score, left, right, error);
+    if (status != WFRE_OK)
+        return status;
     void *scratch = wfre_alloc_tensor(kernels->left_size + kernels->right_size, 1);
     if (!scratch)
         return wfre_fail_memory(error, "scoring a pair");
-    wfre_status status = WFRE_OK;
     if (kernels->pair)
         *distance = kernels->pair(score, left, right, scratch, left_gradient, right_gradient);
     else
@@ -227,6 +237,8 @@ wfre_status wfre_score_transport(const wfre_score *score, const double *left, co
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "score %s has no transport plan; use wfr",
                          wfre_score_kind_name(score->settings.kind));
-    wfre_reference_transport(score, left, right, plan);
-    return WFRE_OK;
+    wfre_status status = check_rows(score, left, right, error);
+    if (status == WFRE_OK)
+        wfre_reference_transport(score, left, right, plan);
+    return status;
 }

@@ -16,6 +16,9 @@ echo '[{"left": ["x"], "right": [0], "block": 1}]' >text.json
 show wfre score text.json
 echo '[{"left": [1], "right": [0], "block": 1.5}]' >whole.json
 show wfre score whole.json
+echo '[{"left": [1, 0.5], "right": [0, -1], "block": 2}]' >outside.json
+show wfre score outside.json
+show wfre score - <outside.json
 echo '{"left": 1}' >object.json
 show wfre score object.json
 echo '[{' >cut.json

@@ -202,6 +202,33 @@ static void free_batch(batch *b)
     wfre_free(b->rows);
 }
 
+/* Stored bfloat16 is the float32 of the same upper bits. */
+static void check_bfloat16(const batch *b, wfre_pool *pool)
+{
+    size_t count = ROWS * b->d;
+    uint16_t *halves = wfre_alloc(count, sizeof *halves);
+    float *floats = wfre_alloc(count, sizeof *floats), from_halves[ROWS], from_floats[ROWS];
+    assert_true(halves && floats);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &b->rows[i], sizeof bits);
+        halves[i] = (uint16_t)(bits >> 16);
+        bits &= 0xFFFF0000;
+        memcpy(&floats[i], &bits, sizeof bits);
+    }
+    wfre_store *narrow, *wide;
+    assert_ok(wfre_store_create(b->score, pool, halves, WFRE_BFLOAT16, b->d, ROWS, &narrow, error));
+    assert_ok(wfre_store_create(b->score, NULL, floats, WFRE_FLOAT32, b->d, ROWS, &wide, error));
+    wfre_rank_job job = {{b->rows, b->d}, 1, NULL, 0, WFRE_RANK_TRUE, ROWS};
+    assert_ok(wfre_score_rank(b->score, pool, narrow, &job, from_halves, error));
+    assert_ok(wfre_score_rank(b->score, pool, wide, &job, from_floats, error));
+    assert_memory_equal(from_halves, from_floats, sizeof from_floats);
+    wfre_store_free(narrow);
+    wfre_store_free(wide);
+    wfre_free(halves);
+    wfre_free(floats);
+}
+
 /* The same bits from one pair at a time, from batches on any number of threads, and from the store.
  */
 static void check_batch(batch *b)
@@ -243,6 +270,7 @@ static void check_batch(batch *b)
         assert_true(fabsf(near - one) <= 1e-3F * fmaxf(fabsf(one), 0.01F));
     }
     wfre_store_free(store);
+    check_bfloat16(b, pool);
     wfre_free(values);
     wfre_free(slopes);
     wfre_pool_free(pool);

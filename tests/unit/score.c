@@ -121,7 +121,9 @@ static void test_bad_cases(void **state)
         {"[{\"left\": [1], \"right\": [1, 2]}]",
          "cases: case 0: \"left\" and \"right\" differ in length"},
         {"[{\"left\": [], \"right\": []}, {\"left\": [1], \"right\": [2], \"block\": -1}]",
-         "cases: case 1: a setting is not a number of its kind"},
+         "cases: case 1: \"block\" must be a number, 0 or more (block and iterations: whole)"},
+        {"[{\"left\": [1], \"right\": [1], \"power\": -1}]",
+         "cases: case 0: \"power\" must be a number, 0 or more (block and iterations: whole)"},
         {"[\n{\"left\": [1}]", "cases:2: ']' expected near '}'"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
