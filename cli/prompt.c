@@ -7,71 +7,91 @@
 
 #include "ask.h"
 
-static const char BREAKS[] = " \t(),&|!:?.\"'"; /* what ends a name that is not quoted */
+static const char BREAKS[] = " \t(),&|!:?\"'"; /* what ends a name that is not quoted */
 
 /* ---- completion: the library calls back without a context, so that it lies here -----------------
  */
 
 static const wfre_graph *names_of;
 static bool complete_entities; /* else relations */
+static const char *typed;      /* of the name */
+static size_t typed_length;    /* so far */
+static size_t typed_before;    /* of it, before the word that the library replaces */
+static char typed_quote;       /* that it began with; 0 for none */
 
-static wfre_name name_at(uint32_t index)
+/* What a person would type: the label, or the name if that is how it begins. */
+static bool find_name(uint32_t index, wfre_name *name)
 {
-    return complete_entities ? wfre_graph_entity_name(names_of, index)
-                             : wfre_graph_relation_name(names_of, 2 * index);
+    wfre_name names[2];
+    if (complete_entities) {
+        names[0] = wfre_graph_entity_label(names_of, index);
+        names[1] = wfre_graph_entity_name(names_of, index);
+    } else {
+        names[0] = wfre_graph_relation_label(names_of, 2 * index);
+        names[1] = wfre_graph_relation_name(names_of, 2 * index);
+    }
+    for (int k = 0; k < 2; k++)
+        if (names[k].length >= typed_length && memcmp(names[k].bytes, typed, typed_length) == 0) {
+            *name = names[k];
+            return true;
+        }
+    return false;
 }
 
-/* A name as it stands in a question: in quotes if it needs them. The caller of readline frees it.
- */
+/* The name as it stands in a question, in quotes if it needs them, from where the library replaces
+ * on. The caller of readline frees it. */
 static char *as_written(wfre_name name)
 {
-    char *text = malloc(name.length + 3);
-    size_t used = 0;
-    bool quoted = false;
+    bool quoted = typed_quote;
     for (size_t i = 0; i < name.length; i++) {
-        if (name.bytes[i] == '"' || name.bytes[i] == '\\') {
-            free(text); /* would need escapes; left to be typed */
-            return NULL;
-        }
+        if (name.bytes[i] == '"' || name.bytes[i] == '\\' || name.bytes[i] == typed_quote)
+            return NULL; /* would need escapes; left to be typed */
         quoted |= strchr(BREAKS, name.bytes[i]) != NULL;
     }
-    if (!text)
-        return NULL;
-    if (quoted)
-        text[used++] = '"';
-    memcpy(text + used, name.bytes, name.length);
-    used += name.length;
-    if (quoted)
-        text[used++] = '"';
-    text[used] = '\0';
+    char quote[2] = {typed_quote ? typed_quote : '"', '\0'};
+    char *text = malloc(name.length + 3);
+    if (text)
+        (void)snprintf(text, name.length + 3, "%s%.*s%s", quoted && !typed_quote ? quote : "",
+                       (int)(name.length - typed_before), name.bytes + typed_before,
+                       quoted ? quote : "");
     return text;
 }
 
-/* The next name that begins with the text; NULL beyond the last. */
+/* The next name that begins with what is typed; NULL beyond the last. */
 static char *next_name(const char *text, int again)
 {
+    (void)text;
     static uint32_t next;
-    size_t length = strlen(text);
     uint32_t count =
         complete_entities ? wfre_graph_entities(names_of) : wfre_graph_relations(names_of) / 2;
     for (next = again ? next : 0; next < count;) {
-        wfre_name name = name_at(next++);
-        char *written = NULL;
-        if (name.length >= length && memcmp(name.bytes, text, length) == 0)
-            written = as_written(name);
+        wfre_name name;
+        char *written = find_name(next++, &name) ? as_written(name) : NULL;
         if (written)
             return written;
     }
     return NULL;
 }
 
-/* Behind an opening bracket or a comma stands an entity, elsewhere a relation. */
+/* Behind an opening bracket or a comma stands an entity, elsewhere a relation. A quote that is open
+ * makes one name of all words since. */
 static char **complete(const char *text, int start, int end)
 {
-    (void)end;
-    while (start > 0 && strchr(" \t\"'", rl_line_buffer[start - 1]))
-        start--;
-    complete_entities = start > 0 && strchr("(,", rl_line_buffer[start - 1]) != NULL;
+    int from = start;
+    typed_quote = '\0';
+    for (int i = 0; i < start; i++) {
+        char c = rl_line_buffer[i];
+        if (typed_quote ? c == typed_quote : c == '"' || c == '\'') {
+            typed_quote = typed_quote ? '\0' : c;
+            from = typed_quote ? i + 1 : start;
+        }
+    }
+    typed = rl_line_buffer + from;
+    typed_length = (size_t)(end - from);
+    typed_before = (size_t)(start - from);
+    while (from > 0 && strchr(" \t\"'", rl_line_buffer[from - 1]))
+        from--;
+    complete_entities = from > 0 && strchr("(,", rl_line_buffer[from - 1]) != NULL;
     rl_attempted_completion_over = 1; /* no names of files */
     return rl_completion_matches(text, next_name);
 }

@@ -99,7 +99,9 @@ void wfre_explanation_svg(const wfre_explanation *e, wfre_text *text)
 {
     static const char STYLE[] =
         "<style>text{font:12px sans-serif;fill:#222}.name{font-weight:bold}.known{fill:#1a7f37}"
-        ".predicted{fill:#9a6700}rect{fill:#fff;stroke:#888}path{fill:none;stroke:#888}</style>\n";
+        ".predicted{fill:#9a6700}rect{fill:#fff;stroke:#888}path{fill:none;stroke:#888}"
+        "@media(prefers-color-scheme:dark){text{fill:#e8ebee}.known{fill:#63c784}"
+        ".predicted{fill:#e0b84d}rect{fill:#14181d}}</style>\n";
     drawing d = {.explanation = e, .text = text, .below = MARGIN};
     uint32_t deepest = 0;
     for (uint32_t s = 0; s < e->set_count; s++)

@@ -328,7 +328,7 @@ static wfre_status parse_query(parser *p)
     wfre_status status;
     wfre_symbol symbol;
     const wfre_formula *formula;
-    TRY(scan_variable(p, "the variable asked for, such as ?x", &symbol));
+    TRY(scan_variable(p, "the variable asked for, as in ?x : r(?x, a)", &symbol));
     TRY(add_variable(p, &symbol, false, &p->query->free_variable));
     TRY(expect(p, ':', "a colon behind the variable asked for, as in ?x : r(?x, a)"));
     TRY(parse_or(p, 0, &formula));
