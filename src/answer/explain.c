@@ -203,12 +203,6 @@ static void add_candidate(wfre_explained_variable *variable, wfre_entity entity)
         variable->candidates[variable->count++] = entity;
 }
 
-static bool contains(wfre_list list, wfre_entity entity)
-{
-    size_t at = wfre_gallop(list.ids, 0, list.count, entity);
-    return at < list.count && list.ids[at] == entity;
-}
-
 /* Neighbours of the candidates above: first those known to belong to the set, then any. */
 static void add_neighbours(const builder *b, wfre_explained_variable *variable)
 {
@@ -222,7 +216,7 @@ static void add_neighbours(const builder *b, wfre_explained_variable *variable)
                                                 targets->candidates[t]);
             int added = 0;
             for (size_t i = 0; i < near.count && added < FROM_NEIGHBOUR; i++)
-                if (contains(set->known, near.ids[i]) == (round == 0)) {
+                if (wfre_list_has(set->known, near.ids[i]) == (round == 0)) {
                     add_candidate(variable, near.ids[i]);
                     added++;
                 }
@@ -306,7 +300,7 @@ static wfre_status weigh_edges(const builder *b, wfre_explained_set *projection)
     for (uint32_t s = 0; s < count; s++)
         for (uint32_t t = 0; t < targets->count; t++)
             projection->edges[s * targets->count + t] =
-                contains(queries[s].without, targets->candidates[t])
+                wfre_list_has(queries[s].without, targets->candidates[t])
                     ? 1
                     : edge_probability(b, &queries[s], targets->candidates[t]);
 cleanup:
