@@ -118,6 +118,18 @@ static char *history_path(void)
     return path;
 }
 
+/* The next line; Ctrl-C drops what is typed and begins a new one. NULL at the end. */
+static char *read_line(void)
+{
+    const wfre_monitor *monitor = cli_monitor();
+    char *line;
+    while (!(line = readline("wfre> ")) && monitor->interrupted(monitor->context)) {
+        cli_clear_interrupt();
+        printf("\n");
+    }
+    return line;
+}
+
 static int ask_terminal(const ask_session *session,
                         int (*answer)(const ask_session *, const char *))
 {
@@ -134,7 +146,7 @@ static int ask_terminal(const ask_session *session,
         (void)read_history(path); /* there may be none yet */
     cli_note("A question a line, such as  ?x : relation(entity, ?x).  Tab completes names, Ctrl-D "
              "ends.");
-    while ((line = readline("wfre> "))) {
+    while ((line = read_line())) {
         cli_clear_interrupt();
         if (is_question(line)) {
             add_history(line);

@@ -27,4 +27,5 @@ ask '?x : bornIn(?x, New\t)'
 ask '?x : bornIn(?x, "New Y\t)'
 ask '?x : "http://example.org/bo\t(?x, New\t)'
 ask '\020'
+ask '?x : bornIn(?x\003?x : bornIn(?x, Vienna)'
 tail -n 1 .wfre_history
