@@ -37,8 +37,9 @@ static int run(const cli_call *call)
         printf("{\"entities\":%u,\"triples\":%llu,\"seconds\":%.3f}\n", report.entities,
                (unsigned long long)report.triples, report.seconds);
     else
-        printf("%s new entities, %s new triples; entities fitted in %.2f s\n",
-               cli_thousands(report.entities), cli_thousands(report.triples), report.seconds);
+        printf("%s new %s, %s new triple%s; fitted in %.2f s\n", cli_thousands(report.entities),
+               report.entities == 1 ? "entity" : "entities", cli_thousands(report.triples),
+               report.triples == 1 ? "" : "s", report.seconds);
     wfre_pool_free(pool);
     wfre_model_free(model);
     wfre_graph_close(graph);
