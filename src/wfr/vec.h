@@ -2,7 +2,8 @@
  * vec16.h define LANES, include this file, and add what needs instructions of their own:
  *
  *     vf_fma(x, y, z)        x y + z, rounded once
- *     vf_fnma(x, y, z)       z - x y; and the same two for doubles, wd_*
+ *     vf_fms(x, y, z)        x y - z
+ *     vf_fnma(x, y, z)       z - x y; this and the first for doubles too, wd_*
  *     vf_max(x, y), vf_min(x, y)
  *     vf_reciprocal(x)       1 / x to 4e-4 of it
  *     vf_gather(p, stride)   p[0], p[stride], p[2 stride], ...

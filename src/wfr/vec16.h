@@ -6,40 +6,8 @@ enum { LANES = 16 };
 
 #include "wfr/vec.h"
 
-INLINE vf vf_fma(vf x, vf y, vf z)
-{
-    return _mm512_fmadd_ps(x, y, z);
-}
-
-INLINE vf vf_fms(vf x, vf y, vf z)
-{
-    return _mm512_fmsub_ps(x, y, z);
-}
-
-INLINE vf vf_fnma(vf x, vf y, vf z)
-{
-    return _mm512_fnmadd_ps(x, y, z);
-}
-
-INLINE wd wd_fma(wd x, wd y, wd z)
-{
-    return _mm512_fmadd_pd(x, y, z);
-}
-
-INLINE wd wd_fnma(wd x, wd y, wd z)
-{
-    return _mm512_fnmadd_pd(x, y, z);
-}
-
-INLINE vf vf_max(vf x, vf y)
-{
-    return _mm512_max_ps(x, y);
-}
-
-INLINE vf vf_min(vf x, vf y)
-{
-    return _mm512_min_ps(x, y);
-}
+#define NATIVE(name) _mm512_##name
+#include "wfr/native.h"
 
 INLINE vf vf_reciprocal(vf x)
 {

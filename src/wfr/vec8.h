@@ -6,35 +6,8 @@ enum { LANES = 8 };
 
 #include "wfr/vec.h"
 
-INLINE vf vf_fma(vf x, vf y, vf z)
-{
-    return _mm256_fmadd_ps(x, y, z);
-}
-
-INLINE vf vf_fnma(vf x, vf y, vf z)
-{
-    return _mm256_fnmadd_ps(x, y, z);
-}
-
-INLINE wd wd_fma(wd x, wd y, wd z)
-{
-    return _mm256_fmadd_pd(x, y, z);
-}
-
-INLINE wd wd_fnma(wd x, wd y, wd z)
-{
-    return _mm256_fnmadd_pd(x, y, z);
-}
-
-INLINE vf vf_max(vf x, vf y)
-{
-    return _mm256_max_ps(x, y);
-}
-
-INLINE vf vf_min(vf x, vf y)
-{
-    return _mm256_min_ps(x, y);
-}
+#define NATIVE(name) _mm256_##name
+#include "wfr/native.h"
 
 INLINE vf vf_reciprocal(vf x)
 {
@@ -72,7 +45,7 @@ INLINE vf vf_power(const float_tables *t, const float poly[][MOST_LANES], vf s, 
     vf reciprocal = _mm256_permutevar_ps(vf_load(t->reciprocal), (__m256i)(bits >> shift));
     /* In float instructions, so that the 1 is shared with the next line. */
     vf mantissa = _mm256_or_ps(_mm256_and_ps(s, (vf)vi_set(0x007FFFFF)), vf_set(1));
-    vf f = _mm256_fmsub_ps(mantissa, reciprocal, vf_set(1));
+    vf f = vf_fms(mantissa, reciprocal, vf_set(1));
     vf sum = vf_load(poly[shape.degree]);
     UNROLL
     for (int i = shape.degree - 1; i >= 0; i--)
