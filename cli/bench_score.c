@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-enum { STORED = 64, SCALAR_PAIRS = 2 };
+enum { STORED = 64, LEAST_STORED = 8, SCALAR_PAIRS = 2 };
 
 typedef struct score_work {
     wfre_score *score;
@@ -15,6 +15,7 @@ typedef struct score_work {
     wfre_pool *pool;
     bool alone; /* without the pool */
     wfre_ranking ranking;
+    size_t stored; /* rows to score: a run takes about a millisecond */
     const wfre_score_settings *settings;
     float *rows;      /* STORED rows, then the query */
     float *logs;      /* log2 of their masses */
@@ -81,7 +82,7 @@ static bool run_kernel(void *context)
 {
     score_work *w = context;
     size_t d = w->settings->dimension;
-    wfre_rank_job job = {{w->rows + STORED * d, d}, 1, NULL, 0, w->ranking, STORED};
+    wfre_rank_job job = {{w->rows + STORED * d, d}, 1, NULL, 0, w->ranking, w->stored};
     wfre_pool *pool = w->alone ? NULL : w->pool;
     return wfre_score_rank(w->score, pool, w->store, &job, w->distances, NULL) == WFRE_OK;
 }
@@ -132,6 +133,8 @@ static wfre_status prepare(score_work *w, const wfre_score_settings *settings, w
     if (status != WFRE_OK)
         return status;
     w->settings = wfre_score_get_settings(w->score);
+    size_t fit = STORED * 16000 / (settings->dimension * settings->iterations);
+    w->stored = fit < LEAST_STORED ? LEAST_STORED : fit < STORED ? fit : STORED;
     w->rows = malloc(count * sizeof *w->rows);
     w->logs = malloc(count * sizeof *w->logs);
     w->distances = malloc(STORED * sizeof *w->distances);
@@ -145,7 +148,7 @@ static wfre_status prepare(score_work *w, const wfre_score_settings *settings, w
         status = wfre_pool_create(threads, &w->pool, error);
     if (status == WFRE_OK)
         status = wfre_store_create(w->score, w->pool, w->rows, WFRE_FLOAT32, settings->dimension,
-                                   STORED, &w->store, error);
+                                   w->stored, &w->store, error);
     return status;
 }
 
@@ -164,7 +167,8 @@ typedef struct result {
 static bool measure(const cli_call *call, score_work *w, result *r)
 {
     bool (*const works[WORKS])(void *) = {run_kernel, run_kernel, run_scalar, run_kernel};
-    const double pairs[WORKS] = {STORED, STORED, SCALAR_PAIRS, STORED};
+    const double stored = (double)w->stored;
+    const double pairs[WORKS] = {stored, stored, SCALAR_PAIRS, stored};
     const int count = wfre_pool_threads(w->pool) > 1 ? WORKS : ALONE;
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < count; i++) {

@@ -123,7 +123,7 @@ static void fill_kernels(wfre_score *score)
     /* A value is the difference of two sums of terms: epsilon sum K, and what is left of the start
      * at phi = psi = 1/a, x (1 - phi^-epsilon) for each bin. */
     double start = a * log(a) * pow(score->exponent, 2.0 * s->iterations);
-    score->resolution = s->epsilon * (3e-7 * score->kernel_sum + 1e-7 * start);
+    score->resolution = 3e-7 * s->epsilon * (score->kernel_sum + start);
 }
 
 /* Interval arithmetic along the iterations, in octaves: mass lies in [floor, 1 + floor], and the

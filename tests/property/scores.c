@@ -5,22 +5,28 @@
 
 static const uint64_t SEED = 20230711;
 
+/* Every instruction set of this CPU against the reference. */
+static void check_vectors(const random_score *problem, uint64_t seed, uint64_t trial)
+{
+    wfre_score *reference, *fast;
+    assert_ok(wfre_score_create_for(&problem->settings, WFRE_ISA_REFERENCE, &reference, error));
+    for (int isa = WFRE_ISA_AVX2; isa <= WFRE_ISA_AVX512; isa++) {
+        if (!wfre_isa_available((wfre_isa)isa))
+            continue;
+        assert_ok(wfre_score_create_for(&problem->settings, (wfre_isa)isa, &fast, error));
+        check_against(fast, reference, problem, seed, trial);
+        wfre_score_free(fast);
+    }
+    wfre_score_free(reference);
+}
+
 static void test_kernels(void **state)
 {
     (void)state;
     printf("seed %llu\n", (unsigned long long)SEED);
     for (uint64_t trial = 0; trial < 600; trial++) {
         random_score problem = draw_score(SEED, trial);
-        wfre_score *reference, *fast;
-        assert_ok(wfre_score_create_for(&problem.settings, WFRE_ISA_REFERENCE, &reference, error));
-        for (int isa = WFRE_ISA_AVX2; isa <= WFRE_ISA_AVX512; isa++) {
-            if (!wfre_isa_available((wfre_isa)isa))
-                continue;
-            assert_ok(wfre_score_create_for(&problem.settings, (wfre_isa)isa, &fast, error));
-            check_against(fast, reference, &problem, SEED, trial);
-            wfre_score_free(fast);
-        }
-        wfre_score_free(reference);
+        check_vectors(&problem, SEED, trial);
         free_random_score(&problem);
     }
 }
@@ -48,6 +54,31 @@ static void test_extreme_range(void **state)
     for (int i = 0; i < 40; i++)
         assert_true(isfinite(gradients[i]));
     wfre_score_free(score);
+}
+
+/* Constant rows that are nearly equal: all bins err alike, and large terms cancel. */
+static void test_cancellation(void **state)
+{
+    (void)state;
+    static const double values[] = {1, 0.999, 0.5, 0.3, 0, 0.01};
+    static const uint32_t blocks[] = {5, 20, 64}, iterations[] = {2, 3, 5, 10};
+    double rows[2 * 3 * 64];
+    for (uint64_t trial = 0; trial < 3 * 4 * 10 * 12; trial++) {
+        random_score problem = {.left = rows, .right = rows + 3 * 64};
+        wfre_score_settings *s = &problem.settings;
+        wfre_rng rng = wfre_rng_keyed(SEED, trial, 6);
+        wfre_score_defaults((size_t)3 * blocks[trial % 3], s);
+        assert_ok(wfre_score_preset("exact", s, error));
+        s->block = blocks[trial % 3];
+        s->iterations = iterations[trial / 3 % 4];
+        s->epsilon = exp(log(0.01) + wfre_rng_double(&rng) * log(1000.0));
+        size_t kind = trial / 12 % 10;
+        for (size_t i = 0; i < s->dimension; i++) {
+            problem.left[i] = (float)values[kind / 2];
+            problem.right[i] = (float)values[(kind + 1) / 2];
+        }
+        check_vectors(&problem, SEED, trial);
+    }
 }
 
 /* Blocks put out of each other's reach on a line are one dense problem. */
@@ -340,6 +371,7 @@ int main(void)
         cmocka_unit_test(test_dense_solver), cmocka_unit_test(test_duality),
         cmocka_unit_test(test_gradients),    cmocka_unit_test(test_batches),
         cmocka_unit_test(test_ranking),      cmocka_unit_test(test_short_ranking),
+        cmocka_unit_test(test_cancellation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
