@@ -72,6 +72,17 @@ void *wfre_alloc_tensor(size_t count, size_t size)
     return block;
 }
 
+bool wfre_reserve_tensor(float **tensor, size_t *capacity, size_t need)
+{
+    if (need <= *capacity)
+        return true;
+    free(*tensor);
+    need += need / 8;
+    *tensor = wfre_alloc_tensor(need, sizeof **tensor);
+    *capacity = *tensor ? need : 0;
+    return *tensor != NULL;
+}
+
 char *wfre_copy_text(const char *text, size_t length)
 {
     char *copy = wfre_alloc(length + 1, 1);

@@ -23,6 +23,10 @@ char *wfre_copy_text(const char *text, size_t length);
  * Returns false when out of memory, leaving *data as it was. */
 bool wfre_reserve(void **data, size_t *capacity, size_t need, size_t size);
 
+/* Makes a tensor hold `need` floats or a little more; when it grows, its contents are lost. Returns
+ * false when out of memory, and the tensor is gone then. */
+bool wfre_reserve_tensor(float **tensor, size_t *capacity, size_t need);
+
 /* ---- tests only: fail the k-th allocation from now on (k = 1, 2, ...), 0 for none --------------
  */
 void wfre_alloc_fail_at(uint64_t k);

@@ -280,59 +280,32 @@ static wfre_norm_job norm_job(wfre_run *run, const wfre_program_level *level, ui
     };
 }
 
-/* linear = input W' + b for every group of rows with one relation. */
-static wfre_status linear_forward(wfre_run *run, const wfre_program_level *level, uint32_t l,
-                                  wfre_error *error)
+/* For every group of rows with one relation: linear = input W' + b, or back, slope_in = slope W. */
+static wfre_status linear_products(wfre_run *run, const wfre_program_level *level, uint32_t l,
+                                   bool back, wfre_error *error)
 {
-    size_t d = run->model->settings.dim;
+    size_t d = run->model->settings.dim, count = 0;
     layer_state *state = &run->layers[l];
     wfre_weights_job weights = weights_job(run, l);
-    size_t count = 0;
     for (uint32_t g = level->group_begin; g < level->group_end; g++) {
         const wfre_program_group *group = &run->program->groups[g];
         size_t first = level->projection_offset + group->begin - level->project_begin;
+        size_t rows = group->end - group->begin;
         const float *bias = wfre_weights_bias(&state->weights, &weights, group->relation);
-        for (size_t i = 0; i < group->end - group->begin; i++)
+        for (size_t i = 0; i < rows && !back; i++)
             memcpy(state->linear + (first + i) * d, bias, d * sizeof *bias);
         run->jobs[count++] = (wfre_gemm_job){
-            .transpose_b = true,
-            .m = group->end - group->begin,
+            .transpose_b = !back,
+            .m = rows,
             .n = d,
             .k = d,
             .alpha = 1,
-            .a = state->input + first * d,
+            .a = (back ? state->slope : state->input) + first * d,
             .lda = d,
             .b = wfre_weights_matrix(&state->weights, &weights, group->relation),
             .ldb = d,
-            .beta = 1,
-            .c = state->linear + first * d,
-            .ldc = d,
-        };
-    }
-    return wfre_gemm(run->linalg, run->precision, run->jobs, count, error);
-}
-
-/* slope_in = slope W */
-static wfre_status linear_backward(wfre_run *run, const wfre_program_level *level, uint32_t l,
-                                   wfre_error *error)
-{
-    size_t d = run->model->settings.dim;
-    layer_state *state = &run->layers[l];
-    wfre_weights_job weights = weights_job(run, l);
-    size_t count = 0;
-    for (uint32_t g = level->group_begin; g < level->group_end; g++) {
-        const wfre_program_group *group = &run->program->groups[g];
-        size_t first = level->projection_offset + group->begin - level->project_begin;
-        run->jobs[count++] = (wfre_gemm_job){
-            .m = group->end - group->begin,
-            .n = d,
-            .k = d,
-            .alpha = 1,
-            .a = state->slope + first * d,
-            .lda = d,
-            .b = wfre_weights_matrix(&state->weights, &weights, group->relation),
-            .ldb = d,
-            .c = run->slope_in + first * d,
+            .beta = back ? 0 : 1,
+            .c = (back ? run->slope_in : state->linear) + first * d,
             .ldc = d,
         };
     }
@@ -345,7 +318,7 @@ static wfre_status project_forward(wfre_run *run, const wfre_program_level *leve
     for_rows(run, level->project_begin, level->project_end, level->projection_offset,
              gather_forward);
     for (uint32_t l = 0; l < run->model->settings.layers; l++) {
-        wfre_status status = linear_forward(run, level, l, error);
+        wfre_status status = linear_products(run, level, l, false, error);
         if (status != WFRE_OK)
             return status;
         wfre_norm_job norm = norm_job(run, level, l);
@@ -370,7 +343,7 @@ static wfre_status project_backward(wfre_run *run, const wfre_program_level *lev
         norm.dgain = layers[l].gain;
         norm.dbias = layers[l].shift;
         TRY(wfre_norm_backward(run->linalg, &norm, error));
-        TRY(linear_backward(run, level, l, error));
+        TRY(linear_products(run, level, l, true, error));
     }
     for_rows(run, level->project_begin, level->project_end, level->projection_offset,
              gather_backward);

@@ -49,27 +49,14 @@ const float *wfre_weights_bias(const wfre_weights *weights, const wfre_weights_j
     return weights->built_bias + relation * d;
 }
 
-/* A tensor with room for count elements; old contents are lost when it grows, which it does with
- * room to spare: batches differ a little in what they need. */
-static bool make_room(float **tensor, size_t *capacity, size_t count)
-{
-    if (count <= *capacity)
-        return true;
-    wfre_free(*tensor);
-    count += count / 8;
-    *tensor = wfre_alloc_tensor(count, sizeof **tensor);
-    *capacity = *tensor ? count : 0;
-    return *tensor != NULL;
-}
-
 static wfre_status reserve(wfre_weights *weights, const wfre_weights_job *job, wfre_error *error)
 {
     size_t d = job->model->settings.dim, used = job->program->relation_count;
     size_t mixing = (masked(job) ? d : 1) * used * job->model->settings.bases;
     if (free_matrices(job) ||
-        (make_room(&weights->built, &weights->built_capacity, used * d * d) &&
-         make_room(&weights->built_bias, &weights->built_bias_capacity, used * d) &&
-         make_room(&weights->mixing, &weights->mixing_capacity, mixing)))
+        (wfre_reserve_tensor(&weights->built, &weights->built_capacity, used * d * d) &&
+         wfre_reserve_tensor(&weights->built_bias, &weights->built_bias_capacity, used * d) &&
+         wfre_reserve_tensor(&weights->mixing, &weights->mixing_capacity, mixing)))
         return WFRE_OK;
     return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
 }
@@ -336,12 +323,12 @@ static wfre_status reserve_gradients(wfre_weights *w, const band *b, wfre_error 
     const wfre_program *program = b->job->program;
     size_t d = b->job->model->settings.dim, bases = b->job->model->settings.bases;
     size_t used = program->relation_count, uses = program->projection_count;
-    bool fits = make_room(&w->slope, &w->slope_capacity, uses * d) &&
-                make_room(&w->input, &w->input_capacity, uses * d);
+    bool fits = wfre_reserve_tensor(&w->slope, &w->slope_capacity, uses * d) &&
+                wfre_reserve_tensor(&w->input, &w->input_capacity, uses * d);
     if (fits && bases > 0)
-        fits = make_room(&w->gradient, &w->gradient_capacity, used * b->rows * d) &&
-               make_room(&w->gradient_bias, &w->gradient_bias_capacity, used * d) &&
-               make_room(&w->partial, &w->partial_capacity, slices_of(b) * used * bases);
+        fits = wfre_reserve_tensor(&w->gradient, &w->gradient_capacity, used * b->rows * d) &&
+               wfre_reserve_tensor(&w->gradient_bias, &w->gradient_bias_capacity, used * d) &&
+               wfre_reserve_tensor(&w->partial, &w->partial_capacity, slices_of(b) * used * bases);
     return fits ? WFRE_OK
                 : wfre_fail_memory(error, "relation gradients; lower --dim, --bases or --batch");
 }

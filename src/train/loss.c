@@ -293,16 +293,6 @@ static void finish_candidates(void *context, size_t chunk, unsigned worker)
                    product + c * batch->dim, batch->table_gradient + c * batch->dim);
 }
 
-static bool make_room(float **tensor, size_t *capacity, size_t count)
-{
-    if (count <= *capacity)
-        return true;
-    wfre_free(*tensor);
-    *tensor = wfre_alloc_tensor(count, sizeof **tensor);
-    *capacity = *tensor ? count : 0;
-    return *tensor != NULL;
-}
-
 static wfre_status reserve(wfre_loss_engine *e, const wfre_loss_batch *batch, wfre_error *error)
 {
     size_t d = batch->dim, most = 0;
@@ -312,15 +302,16 @@ static wfre_status reserve(wfre_loss_engine *e, const wfre_loss_batch *batch, wf
     }
     e->scratch_stride = 2 * batch->candidates + most;
     size_t scratch = e->scratch_stride * wfre_pool_threads(e->pool);
-    if (make_room(&e->branch_power, &e->capacity_branch, batch->branch_count * d) &&
-        make_room(&e->table_power, &e->capacity_table, batch->candidates * d) &&
-        make_room(&e->product, &e->capacity_product,
-                  (batch->branch_count + batch->candidates) * d) &&
-        make_room(&e->logits, &e->capacity_logits, batch->branch_count * batch->candidates) &&
-        make_room(&e->table_offset, &e->capacity_offset, batch->candidates) &&
-        make_room(&e->branch_sum, &e->capacity_branch_sum, batch->branch_count) &&
-        make_room(&e->table_sum, &e->capacity_table_sum, batch->candidates) &&
-        make_room(&e->scratch, &e->capacity_scratch, scratch) &&
+    if (wfre_reserve_tensor(&e->branch_power, &e->capacity_branch, batch->branch_count * d) &&
+        wfre_reserve_tensor(&e->table_power, &e->capacity_table, batch->candidates * d) &&
+        wfre_reserve_tensor(&e->product, &e->capacity_product,
+                            (batch->branch_count + batch->candidates) * d) &&
+        wfre_reserve_tensor(&e->logits, &e->capacity_logits,
+                            batch->branch_count * batch->candidates) &&
+        wfre_reserve_tensor(&e->table_offset, &e->capacity_offset, batch->candidates) &&
+        wfre_reserve_tensor(&e->branch_sum, &e->capacity_branch_sum, batch->branch_count) &&
+        wfre_reserve_tensor(&e->table_sum, &e->capacity_table_sum, batch->candidates) &&
+        wfre_reserve_tensor(&e->scratch, &e->capacity_scratch, scratch) &&
         wfre_reserve((void **)&e->losses, &e->capacity_losses, batch->queries, sizeof *e->losses))
         return WFRE_OK;
     return wfre_fail_memory(error, "scoring a batch; lower --batch or --negatives");

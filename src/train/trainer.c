@@ -30,23 +30,15 @@ static void fill_table(void *context, size_t chunk, unsigned worker)
                             t->table + s * d);
 }
 
-static bool make_room(float **tensor, size_t *capacity, size_t count)
-{
-    if (count <= *capacity)
-        return true;
-    wfre_free(*tensor);
-    *tensor = wfre_alloc_tensor(count, sizeof **tensor);
-    *capacity = *tensor ? count : 0;
-    return *tensor != NULL;
-}
-
 static wfre_status reserve(wfre_trainer *t, wfre_error *error)
 {
     size_t d = t->model->settings.dim;
-    if (make_room(&t->table, &t->table_capacity, t->batch->slot_count * d) &&
-        make_room(&t->table_gradient, &t->table_gradient_capacity, t->batch->slot_count * d) &&
-        make_room(&t->branches, &t->branch_capacity, t->program.root_count * d) &&
-        make_room(&t->branch_gradient, &t->branch_gradient_capacity, t->program.root_count * d))
+    if (wfre_reserve_tensor(&t->table, &t->table_capacity, t->batch->slot_count * d) &&
+        wfre_reserve_tensor(&t->table_gradient, &t->table_gradient_capacity,
+                            t->batch->slot_count * d) &&
+        wfre_reserve_tensor(&t->branches, &t->branch_capacity, t->program.root_count * d) &&
+        wfre_reserve_tensor(&t->branch_gradient, &t->branch_gradient_capacity,
+                            t->program.root_count * d))
         return WFRE_OK;
     return wfre_fail_memory(error, "training; lower --batch, --negatives or --dim");
 }
