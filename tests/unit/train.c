@@ -171,6 +171,24 @@ static void test_settings(void **state)
     wfre_graph_close(graph);
 }
 
+/* The recipe fits itself to the graph: few relations, many, and many edges an entity. */
+static void test_presets(void **state)
+{
+    (void)state;
+    struct {
+        uint32_t entities, relations, triples, bases, batch;
+    } cases[] = {{3000, 4, 9000, 16, 512}, {3000, 80, 9000, 24, 512}, {3000, 80, 40000, 24, 1024}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        wfre_graph *graph =
+            toy_random_graph(5, cases[i].entities, cases[i].relations, cases[i].triples);
+        wfre_train_settings s;
+        assert_ok(wfre_train_preset(NULL, graph, &s, error));
+        assert_int_equal(s.model.bases, cases[i].bases);
+        assert_int_equal(s.batch, cases[i].batch);
+        wfre_graph_close(graph);
+    }
+}
+
 /* A model that leaves the finite numbers stops with advice and without an update. */
 static void test_not_finite(void **state)
 {
@@ -212,9 +230,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_learning),   cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_learning), cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_presets),  cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
