@@ -75,11 +75,13 @@ static wfre_status parse_panel(const char *text, panel *p, wfre_error *error)
     return at ? fail(error, WFRE_ERR_ARGUMENT, text, "too many values") : WFRE_OK;
 }
 
-/* All settings but the seed, a line each: what tells one run from another. */
-static void describe(const wfre_train_settings *settings, char *text, size_t size)
+/* All settings but the seed, a line each: what tells one sweep from another. */
+static void describe(const sweep *s, const wfre_train_settings *settings, char *text, size_t size)
 {
-    size_t used = 0;
-    text[0] = '\0';
+    const char *from = cli_text(s->call, "from", NULL);
+    size_t used = from ? (size_t)snprintf(text, size, "from=%s\n", from) : 0;
+    if (used == 0)
+        text[0] = '\0';
     for (size_t i = 0; i < wfre_train_setting_count() && used < size; i++) {
         wfre_setting_text row = wfre_train_setting(settings, i);
         if (strcmp(row.name, "seed") != 0)
@@ -91,7 +93,7 @@ static void describe(const wfre_train_settings *settings, char *text, size_t siz
 static wfre_status claim_folder(const sweep *s, wfre_error *error)
 {
     char path[4096], mine[8192], theirs[8192];
-    describe(&s->base, mine, sizeof mine);
+    describe(s, &s->base, mine, sizeof mine);
     (void)snprintf(path, sizeof path, "%s/settings.txt", s->folder);
     if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
         return fail(error, WFRE_ERR_IO, s->folder, strerror(errno));
@@ -132,6 +134,7 @@ static wfre_status train_run(const sweep *s, const char *name, const wfre_train_
     cli_note("training %s", name);
     wfre_train_run options = {
         .model = unfinished,
+        .from = cli_text(s->call, "from", NULL),
         .resume = access(checkpoint, F_OK) == 0,
         .checkpoint_seconds = 60,
         .validate = 0,
@@ -197,8 +200,8 @@ static wfre_status do_point(sweep *s, panel *p, size_t index, wfre_error *error)
     char mine[8192], base[8192];
     wfre_train_settings settings = s->base;
     wfre_status status = apply(p, index, &settings, error);
-    describe(&settings, mine, sizeof mine);
-    describe(&s->base, base, sizeof base);
+    describe(s, &settings, mine, sizeof mine);
+    describe(s, &s->base, base, sizeof base);
     bool same = strcmp(mine, base) == 0;
     for (unsigned k = 0; status == WFRE_OK && k < s->seeds; k++) {
         char name[128];
@@ -315,6 +318,7 @@ static const cli_option OPTIONS[] = {
      MOST_SEEDS},
     {"preset", 0, CLI_TEXT, "NAME", "the settings that are not varied (see wfre train)", 0, 0},
     {"set", 0, CLI_REPEATED, "NAME=VALUE", "any other setting; may be repeated", 0, 0},
+    {"from", 0, CLI_TEXT, "FILE", "start each run with the weights of this model", 0, 0},
     {"time", 0, CLI_DURATION, "TIME", "length of each training run, such as 10m", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of each training run in steps", 1, 1e15},
     {"title", 0, CLI_TEXT, "TEXT", "title of the page", 0, 0},
@@ -338,6 +342,8 @@ const cli_command command_sweep = {
         "      --set radius=3 --set guide=staged --time 10m\n"
         "  wfre sweep G.kg valid.tsv -o scores --vary score=wfr,hellinger,kl,l2,wasserstein \\\n"
         "      --set guide=staged --time 10m\n"
+        "  wfre sweep G.kg valid.tsv -o tuned --from M.safetensors --vary radius=1,2,3 \\\n"
+        "      --set guide=staged --set stage=0 --steps 1000\n"
         "  wfre sweep G.kg valid.tsv -o seeds --seeds 4 --time 10m\n",
     CLI_OPTIONS(OPTIONS),
     .minimum_arguments = 2,

@@ -4,7 +4,7 @@ for i in $(seq 0 39); do
 done >all.txt
 wfre import all.txt -o g.kg --holdout 0.2 >imported
 wfre sample g.kg -o q.tsv --types 1p,2p,2in --count 5 >sampled
-sweep() { wfre sweep g.kg q.tsv -o out --steps 3 --set dim=10 --set bases=2 "$@"; }
+sweep() { wfre sweep g.kg q.tsv -o "${OUT:-out}" --steps 3 --set dim=10 --set bases=2 "$@"; }
 export -f sweep
 show sweep --vary radius=2,1 --vary score=wfr,l2 >table 2>notes
 cat notes
@@ -19,3 +19,6 @@ sweep --vary radios=2
 sweep --vary radius=2 --set dim=20
 wfre eval g.kg out/base-seed1.safetensors two.tsv --sample 1p,2u --count 3 --union all >table
 sed -n 's/ [0-9].*//p' table
+OUT=tuned sweep --from out/base-seed1.safetensors --vary radius=1,2 2>/dev/null | sed -n 's/ .*//p' | sort | uniq -c
+OUT=tuned sweep --vary radius=1,2
+OUT=other show sweep --from none.safetensors --vary radius=1
