@@ -19,12 +19,30 @@ typedef struct job {
 static const char *const UNIONS[] = {"dnf", "demorgan", "tconorm"};
 enum { UNION_COUNT = sizeof UNIONS / sizeof UNIONS[0] };
 
-/* The file's name without folders and ending, with the treatment of unions if there is a choice. */
-static void make_label(const char *path, const char *unions, char *label, size_t size)
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The file's name without folders, unless another of the files has the same in another folder. */
+static const char *distinct_name(const cli_call *call, const char *path)
+{
+    const char *name = file_name(path), *scores;
+    int same = 0;
+    for (int i = 1; i < cli_argument_count(call) - 1; i++)
+        same += strcmp(file_name(cli_argument(call, i)), name) == 0;
+    for (int k = 0; (scores = cli_repeated(call, "scores", k)); k++)
+        same += strcmp(file_name(scores), name) == 0;
+    return same > 1 ? path : name;
+}
+
+/* The file's name without ending, with the treatment of unions if there is a choice. */
+static void make_label(const cli_call *call, const char *path, const char *unions, char *label,
+                       size_t size)
 {
     static const char ending[] = ".safetensors";
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = distinct_name(call, path);
     size_t length = strlen(name), cut = sizeof ending - 1;
     if (length > cut && strcmp(name + length - cut, ending) == 0)
         length -= cut;
@@ -39,10 +57,9 @@ static wfre_status evaluate_model(job *j, const wfre_model *model, const char *p
     wfre_status status = WFRE_OK;
     wfre_model_settings settings = *wfre_model_get_settings(model);
     char label[256], partial[4096];
-    make_label(path, unions, label, sizeof label);
-    const char *slash = strrchr(j->queries, '/');
-    (void)snprintf(partial, sizeof partial, "%s.%s.%s.partial", path,
-                   slash ? slash + 1 : j->queries, unions ? unions : "eval");
+    make_label(j->call, path, unions, label, sizeof label);
+    (void)snprintf(partial, sizeof partial, "%s.%s.%s.partial", path, file_name(j->queries),
+                   unions ? unions : "eval");
     if (unions)
         status = wfre_model_set(&settings, "union", unions, error);
     if (status != WFRE_OK)
@@ -111,7 +128,9 @@ static wfre_status evaluate_all(job *j, wfre_error *error)
         status = evaluate_file(j, cli_argument(j->call, i), error);
     const char *scores;
     for (int k = 0; status == WFRE_OK && (scores = cli_repeated(j->call, "scores", k)); k++) {
-        status = wfre_evaluate_scores(j->graph, j->queries, scores, &j->options, j->pool,
+        wfre_eval_options options = j->options;
+        options.label = distinct_name(j->call, scores);
+        status = wfre_evaluate_scores(j->graph, j->queries, scores, &options, j->pool,
                                       cli_monitor(), &j->results[j->count], error);
         j->count += status == WFRE_OK;
     }
