@@ -9,8 +9,7 @@
 /* ---- CSV ----------------------------------------------------------------------------------------
  */
 
-/* A field, quoted where commas or quotes ask for it. */
-static void csv_text(wfre_text *text, const char *field)
+void wfre_report_csv_field(wfre_text *text, const char *field)
 {
     if (!strpbrk(field, ",\"\n")) {
         wfre_text_add(text, field);
@@ -28,9 +27,9 @@ static void csv_text(wfre_text *text, const char *field)
 static void csv_row(wfre_text *text, const char *label, const char *kind,
                     const wfre_evaluation_row *row)
 {
-    csv_text(text, label);
+    wfre_report_csv_field(text, label);
     wfre_text_format(text, ",%s,", kind);
-    csv_text(text, row->name);
+    wfre_report_csv_field(text, row->name);
     wfre_text_format(text, ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n",
                      row->types, row->queries, row->answers, row->mean.mrr, row->mrr_low,
                      row->mrr_high, row->mean.hits1, row->mean.hits3, row->mean.hits10);
@@ -46,9 +45,9 @@ static void csv_published(wfre_text *text, const wfre_comparison *shown)
             double mrr = wfre_published_mrr(row, &shown->columns[c]);
             if (!isfinite(mrr))
                 continue;
-            csv_text(text, row->method);
+            wfre_report_csv_field(text, row->method);
             wfre_text_add(text, ",published,");
-            csv_text(text, shown->columns[c].name);
+            wfre_report_csv_field(text, shown->columns[c].name);
             wfre_text_format(text, ",,,,%.4f,,,,,\n", mrr);
         }
     }

@@ -55,6 +55,9 @@ void wfre_report_method(const wfre_evaluation *evaluation, wfre_text *text);
 /* Mean MRR against depth, one line for each number of anchors, as a chart of its own. */
 void wfre_report_shapes_svg(const wfre_evaluation *evaluation, wfre_text *text);
 
+/* A field of CSV, quoted where commas or quotes ask for it. */
+void wfre_report_csv_field(wfre_text *text, const char *field);
+
 /* Everything in each format. */
 void wfre_report_table(const wfre_comparison *shown, wfre_text *text);
 void wfre_report_csv(const wfre_comparison *shown, wfre_text *text);

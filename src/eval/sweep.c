@@ -101,9 +101,10 @@ static void csv_row(wfre_text *text, bool first, const wfre_sweep_panel *panel,
 {
     if (first)
         wfre_text_add(text, "setting,value,run,name,queries,mrr,mrr_low,mrr_high\n");
-    wfre_text_format(text, "%s,%s,%zu,\"%s\",%" PRIu64 ",%.6f,%.6f,%.6f\n", panel->name,
-                     point->value, run + 1, row->name, row->queries, row->mean.mrr, row->mrr_low,
-                     row->mrr_high);
+    wfre_text_format(text, "%s,%s,%zu,", panel->name, point->value, run + 1);
+    wfre_report_csv_field(text, row->name);
+    wfre_text_format(text, ",%" PRIu64 ",%.6f,%.6f,%.6f\n", row->queries, row->mean.mrr,
+                     row->mrr_low, row->mrr_high);
 }
 
 static void json_row(wfre_text *text, bool first, const wfre_sweep_panel *panel,

@@ -307,6 +307,7 @@ static void test_sweep(void **state)
 {
     (void)state;
     const wfre_evaluation *runs[] = {make_evaluation(4, "one"), make_evaluation(4, "two")};
+    runs[0]->types[0].row.name = "the \"odd\" type";
     wfre_sweep_point numbers[] = {{"1", runs, 2}, {"2.5", runs, 1}};
     wfre_sweep_point words[] = {{"wfr", runs, 1}, {"l2", runs + 1, 1}, {"<kl>", runs, 1}};
     wfre_sweep_panel panels[] = {{"radius", numbers, 2}, {"score", words, 3}};
@@ -341,6 +342,8 @@ static void test_sweep(void **state)
             assert_int_equal(json_array_size(root), occurrences(text, "\"mrr\""));
             json_decref(root);
         }
+        if (i == 4)
+            assert_non_null(strstr(text, "\nradius,1,1,\"the \"\"odd\"\" type\","));
         wfre_free(text);
     }
     wfre_sweep_panel empty = {"radius", NULL, 0};
