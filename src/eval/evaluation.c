@@ -100,14 +100,16 @@ static wfre_status fill_types(wfre_evaluation *e, const wfre_queryset *set, wfre
     return WFRE_OK;
 }
 
-wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *graph,
-                                   const char *label, wfre_evaluation **evaluation,
+wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph, const char *label,
+                                   wfre_queryset *set, wfre_evaluation **evaluation,
                                    wfre_error *error)
 {
+    wfre_evaluation *e = NULL;
     wfre_status status = WFRE_OK;
-    wfre_evaluation *e = wfre_alloc_zero(1, sizeof *e);
+    TRY(wfre_queryset_read(queries, graph, set, error));
+    e = wfre_alloc_zero(1, sizeof *e);
     if (!e)
-        return wfre_fail_memory(error, "evaluation");
+        TRY(wfre_fail_memory(error, "evaluation"));
     e->info.dataset = wfre_known_dataset(wfre_graph_entities(graph), wfre_graph_relations(graph));
     e->type_count = set->types.count;
     e->query_count = set->count;
@@ -123,7 +125,11 @@ wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *g
         e->standing_count += e->queries[q].answers;
         e->info.unranked += e->queries[q].answers == 0;
     }
-    e->standings = wfre_alloc_zero(e->standing_count + 1, sizeof *e->standings);
+    if (e->standing_count == 0)
+        TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                      "%s: no query has a hard answer, the fourth column; there is nothing to rank",
+                      queries));
+    e->standings = wfre_alloc_zero(e->standing_count, sizeof *e->standings);
     if (!e->standings)
         TRY(wfre_fail_memory(error, "evaluation"));
     *evaluation = e;

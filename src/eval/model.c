@@ -42,8 +42,12 @@ static uint64_t key_of(const run *r)
     for (uint32_t t = 0; t < r->model->tensor_count; t++)
         key = wfre_hash(r->model->tensors[t].data,
                         r->model->tensors[t].count * sizeof *r->model->tensors[t].data, key);
-    for (uint32_t q = 0; q < r->set->count; q++)
-        key = wfre_mix64(key ^ wfre_node_hash(r->set->rows[q].tree));
+    for (uint32_t q = 0; q < r->set->count; q++) {
+        const wfre_queryset_row *row = &r->set->rows[q];
+        key = wfre_mix64(key ^ wfre_node_hash(row->tree));
+        key = wfre_mix64(key ^ row->hard); /* where the easy answers end */
+        key = wfre_mix64(key ^ row->end);
+    }
     return wfre_hash(r->set->ids, r->set->id_count * sizeof *r->set->ids, key);
 }
 
@@ -148,8 +152,7 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
              .unions = options->unions ? *options->unions : model->settings.unions,
              .monitor = monitor};
     TRY(wfre_model_check_graph(model, graph, error));
-    TRY(wfre_queryset_read(queries, graph, &set, error));
-    TRY(wfre_evaluation_create(&set, graph, options->label ? options->label : "model",
+    TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : "model", &set,
                                &r.evaluation, error));
     const wfre_reliability *reliability = wfre_model_reliability(model);
     if (reliability)

@@ -137,6 +137,8 @@ static wfre_status take_line(scores_file *f, const char *line, size_t length,
     char text[256]; /* with a NUL at its end, for strtod */
     if (length >= sizeof text)
         TRY(fail_line(f, error, "too long; it has a query, an entity and a score"));
+    if (memchr(line, '\0', length))
+        TRY(fail_line(f, error, "it has a zero byte; scores are plain text"));
     memcpy(text, line, length);
     text[length] = '\0';
     TRY(read_line(f, text, &query, &new_entry, error));
@@ -209,9 +211,8 @@ wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, c
     double start = wfre_clock();
     wfre_queryset set = {0};
     scores_file f = {.graph = graph, .set = &set, .query = WFRE_NONE};
-    TRY(wfre_queryset_read(queries, graph, &set, error));
-    TRY(wfre_evaluation_create(&set, graph, options->label ? options->label : file_name(scores),
-                               &f.evaluation, error));
+    TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : file_name(scores),
+                               &set, &f.evaluation, error));
     TRY(wfre_reader_open(scores, &f.reader, error));
     TRY(read_scores(&f, monitor, error));
     f.evaluation->info.method = "given scores";

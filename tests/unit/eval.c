@@ -183,6 +183,29 @@ static void test_bad_scores(void **state)
     }
 }
 
+/* Of text that goes on behind a zero byte, no part is taken for a line. */
+static void test_zero_byte(void **state)
+{
+    (void)state;
+    static const char scores[] = "0\t3\0\t2\n";
+    write_files("1p\t(p,#0,(e,#1))\t\t3\n", "");
+    assert_ok(wfre_write_file(scores_path, scores, sizeof scores - 1, error));
+    wfre_evaluation *evaluation = NULL;
+    wfre_error error = {0};
+    assert_int_equal(evaluate(1, NULL, &evaluation, &error), WFRE_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "s.tsv:1: it has a zero byte"));
+}
+
+static void test_nothing_to_rank(void **state)
+{
+    (void)state;
+    write_files("1p\t(p,#0,(e,#1))\t3\t\n", "0\t3\t1\n");
+    wfre_evaluation *evaluation = NULL;
+    wfre_error error = {0};
+    assert_int_equal(evaluate(1, NULL, &evaluation, &error), WFRE_ERR_FORMAT);
+    assert_non_null(strstr(error.message, "q.tsv: no query has a hard answer"));
+}
+
 static wfre_status attempt(void *context)
 {
     (void)context;
@@ -207,6 +230,8 @@ int main(void)
         cmocka_unit_test(test_ranking_without_scores),
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_bad_scores),
+        cmocka_unit_test(test_zero_byte),
+        cmocka_unit_test(test_nothing_to_rank),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -148,6 +148,34 @@ static void test_foreign_partial(void **state)
     wfre_evaluation_free(whole);
 }
 
+/* The same queries and answers, of which others are hard, are another evaluation. */
+static void test_partial_of_other_hard_answers(void **state)
+{
+    (void)state;
+    static const char *const SETS[] = {
+        "1p\t(p,#0,(e,#1))\t3 4\t5\n1p\t(p,#0,(e,#2))\t6\t7 8\n",
+        "1p\t(p,#0,(e,#1))\t3\t4 5\n1p\t(p,#0,(e,#2))\t6 7\t8\n",
+    };
+    char path[64];
+    (void)snprintf(path, sizeof path, "%s/small.tsv", folder);
+    wfre_eval_options options = options_for(partial_path);
+    options.keep = true;
+    for (int i = 0; i < 2; i++) {
+        wfre_evaluation *evaluation = NULL;
+        assert_ok(wfre_write_file(path, SETS[i], strlen(SETS[i]), error));
+        assert_ok(
+            wfre_evaluate_model(graph, model, path, &options, NULL, NULL, &evaluation, error));
+        wfre_evaluation *fresh = NULL;
+        wfre_eval_options alone = options_for(NULL);
+        assert_ok(wfre_evaluate_model(graph, model, path, &alone, NULL, NULL, &fresh, error));
+        assert_same(fresh, evaluation);
+        wfre_evaluation_free(fresh);
+        wfre_evaluation_free(evaluation);
+    }
+    unlink(path);
+    unlink(partial_path);
+}
+
 static void test_unions_from_base(void **state)
 {
     (void)state;
@@ -204,9 +232,13 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),          cmocka_unit_test(test_interrupted_and_resumed),
-        cmocka_unit_test(test_foreign_partial), cmocka_unit_test(test_unions_from_base),
-        cmocka_unit_test(test_wrong_graph),     cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_interrupted_and_resumed),
+        cmocka_unit_test(test_foreign_partial),
+        cmocka_unit_test(test_partial_of_other_hard_answers),
+        cmocka_unit_test(test_unions_from_base),
+        cmocka_unit_test(test_wrong_graph),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
