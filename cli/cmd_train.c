@@ -135,14 +135,15 @@ const cli_command command_train = {
     .name = "train",
     .arguments = "G.kg",
     .summary = "learn to predict: trains a model, with progress, checkpoints and validation",
-    .details = "Without a preset one is chosen by the size of the graph. --time fits the learning "
-               "rate to\n"
-               "the time there is. Ctrl-C writes a checkpoint; --resume goes on from it. Beside "
-               "the model\n"
-               "the run leaves NAME.log.jsonl (one JSON object a line) and NAME.curve.svg.\n\n"
-               "  wfre train wordnet.kg --time 5m\n"
-               "  wfre train fb.kg -o fb.safetensors --preset base --dim 400 --set drop-input=0.2\n"
-               "  wfre train fb.kg --preset paper-fb15k-237 --settings\n",
+    .details =
+        "Without a preset one is chosen by the size of the graph; small, base and large fit\n"
+        "themselves to graphs with many relations or edges (--settings shows how). --time fits\n"
+        "the learning rate to the time there is. Ctrl-C writes a checkpoint; --resume goes on\n"
+        "from it. Beside the model the run leaves NAME.log.jsonl (one JSON object a line) and\n"
+        "NAME.curve.svg.\n\n"
+        "  wfre train wordnet.kg --time 5m\n"
+        "  wfre train fb.kg -o fb.safetensors --preset base --dim 400 --set drop-input=0.2\n"
+        "  wfre train fb.kg --preset paper-fb15k-237 --settings\n",
     CLI_OPTIONS(OPTIONS),
     .minimum_arguments = 1,
     .maximum_arguments = 1,
