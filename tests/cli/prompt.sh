@@ -7,7 +7,7 @@ cat >g.ttl <<'TXT'
 :v rdfs:label "Vienna" . :n rdfs:label "New York" .
 TXT
 wfre import g.ttl -o g.kg >/dev/null
-export HOME=$PWD TERM=dumb
+export HOME=$PWD TERM=dumb TMOUT=60 # seconds that read waits
 # ask KEYS: the first answer, or the mistake, at a prompt where someone types so.
 ask() {
     coproc terminal { script -qec "wfre ask g.kg" /dev/null; }
@@ -18,8 +18,15 @@ ask() {
         [[ $line == *'  (http'* || $line == wfre:* ]] && break
     done
     printf '%s\n' "${line%$'\r'}"
-    IFS= read -r -d '>' line <&"${terminal[0]}"
-    printf '\004' >&"${terminal[1]}"
+    # Ctrl-D counts once the prompt reads keys, a moment after it shows; from before that there
+    # comes a zero byte, which Ctrl-U drops.
+    local keys=${terminal[1]} pid=$terminal_PID
+    for ((tries = 0; tries < 400; tries++)); do
+        kill -0 "$pid" || break
+        printf '\025\004' >&"$keys"
+        sleep 0.05
+    done 2>/dev/null
+    kill "$pid" 2>/dev/null && echo "Ctrl-D does not end it"
     wait
 }
 ask '?x : bor\t(?x, Vi\t)'
