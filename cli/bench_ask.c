@@ -114,6 +114,8 @@ static wfre_status make_model(const work *w, const char *path, wfre_error *error
     settings.bases = (uint32_t)cli_integer(w->call, "bases", settings.bases);
     wfre_status status = wfre_model_create(w->graph, &settings, 1, &model, error);
     if (status == WFRE_OK)
+        status = wfre_model_prepare(model, w->pool, error);
+    if (status == WFRE_OK)
         status = wfre_model_save(model, path, false, error);
     wfre_model_free(model);
     return status;

@@ -69,8 +69,8 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_ask_many(wfre_asker *asker,
                                                   const wfre_ask_options *options,
                                                   const wfre_monitor *monitor,
                                                   wfre_answers *answers, wfre_error *error);
-/* Does now what answering would else do before its first prediction: milliseconds, or seconds for a
- * million entities. */
+/* Does now what answering would else do before its first prediction: milliseconds, or seconds with
+ * a million entities whose model is not prepared. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_asker_prepare(wfre_asker *asker, wfre_error *error);
 
 /* ---- explanations -------------------------------------------------------------------------------

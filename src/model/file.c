@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "model/calibration.h"
+#include "model/sketch_tables.h"
 
 static const char FORMAT[] = "wfre-model-1";
 
@@ -78,7 +79,8 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     extra = extra ? extra : &nothing;
     size_t keys = OWN_KEYS + wfre_model_table_count + extra->metadata_count;
     wfre_text calibration = {0};
-    size_t tensor_count = model->tensor_count + extra->tensor_count;
+    size_t sketch_tensors = model->sketch ? WFRE_SKETCH_TENSORS : 0;
+    size_t tensor_count = model->tensor_count + sketch_tensors + extra->tensor_count;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
     wfre_metadata *metadata = wfre_arena_alloc(&arena, keys + 1, sizeof *metadata);
@@ -114,8 +116,13 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
         tensors[i] = (wfre_stored_tensor){tensor->name, dtype, tensor->rank, {0}, tensor->data};
         memcpy(tensors[i].shape, tensor->shape, sizeof tensor->shape);
     }
+    if (model->sketch) {
+        wfre_sketch_shape shape =
+            wfre_sketch_shape_for(&model->settings.score, model->entity_count);
+        wfre_sketch_tables_store(model->sketch, &shape, tensors + model->tensor_count);
+    }
     if (extra->tensor_count)
-        memcpy(tensors + model->tensor_count, extra->tensors,
+        memcpy(tensors + model->tensor_count + sketch_tensors, extra->tensors,
                extra->tensor_count * sizeof *tensors);
     status = wfre_safetensors_write(path, tensors, tensor_count, metadata, keys, error);
 cleanup:
@@ -159,7 +166,8 @@ wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *pat
     size_t found = stored ? 1 : 0;
     for (uint32_t i = 0; stored && i < stored->rank; i++)
         found *= stored->shape[i];
-    if (!stored || found != count || stored->dtype == WFRE_DTYPE_U64)
+    if (!stored || found != count ||
+        (stored->dtype != WFRE_DTYPE_F32 && stored->dtype != WFRE_DTYPE_BF16))
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                          "%s: the tensor '%s' is missing or has the wrong shape", path, name);
     if (stored->dtype == WFRE_DTYPE_F32) {
@@ -272,11 +280,14 @@ wfre_status wfre_model_open(const char *path, wfre_model **result, wfre_error *e
     if (entities->dtype == WFRE_DTYPE_F32) {
         /* Whoever opens a model only reads it, so the entities may stay where they lie. */
         wfre_model_set_entities(model, (float *)(uintptr_t)entities->data);
-        model->mapped = file;
-        file = NULL;
+        model->entities_mapped = true;
     } else {
         TRY(copy_entities(file, path, model, error));
     }
+    wfre_sketch_shape shape = wfre_sketch_shape_for(&model->settings.score, model->entity_count);
+    TRY(wfre_sketch_tables_find(file, &shape, &model->sketch, error));
+    model->mapped = file;
+    file = NULL;
     *result = model;
     model = NULL;
 cleanup:

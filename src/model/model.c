@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "model/calibration.h"
 #include "model/safetensors.h"
+#include "model/sketch_tables.h"
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
@@ -169,11 +170,11 @@ void wfre_model_free(wfre_model *model)
     if (!model)
         return;
     wfre_layers_free(model->layers);
-    if (model->mapped)
-        wfre_safetensors_close(model->mapped);
-    else
+    if (!model->entities_mapped)
         wfre_free(model->entities);
     wfre_calibration_free(model->calibration);
+    wfre_sketch_tables_free(model->sketch);
+    wfre_safetensors_close(model->mapped);
     wfre_free(model);
 }
 

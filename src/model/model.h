@@ -43,11 +43,13 @@ struct wfre_model {
     uint32_t relation_count;         /* directed */
     uint64_t fingerprint;            /* of the graph */
     float *entities;                 /* read-only where they lie in a mapped file */
+    bool entities_mapped;            /* they do */
     struct wfre_safetensors *mapped; /* that file, or NULL */
     wfre_layer layers[WFRE_MAXIMUM_LAYERS];
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
     uint32_t tensor_count;                /* tensors[0] are the entities */
     struct wfre_calibration *calibration; /* NULL: scores have no probabilities */
+    struct wfre_sketch_tables *sketch;    /* NULL: made by whoever searches */
 };
 
 /* The number of matrices: K, or the relations when each has its own. */

@@ -47,6 +47,22 @@ wfre_status wfre_predictor_prepare(wfre_predictor *predictor, wfre_error *error)
     return wfre_searcher_prepare(predictor->searcher, predictor->embedder, error);
 }
 
+wfre_status wfre_model_prepare(wfre_model *model, wfre_pool *pool, wfre_error *error)
+{
+    wfre_predictor *predictor = NULL;
+    wfre_status status;
+    TRY(wfre_predictor_create(model, pool, &predictor, error));
+    TRY(wfre_predictor_prepare(predictor, error));
+    wfre_sketch_tables *made = wfre_searcher_take_sketch(predictor->searcher);
+    if (made) { /* else it has what it needs */
+        wfre_sketch_tables_free(model->sketch);
+        model->sketch = made;
+    }
+cleanup:
+    wfre_predictor_free(predictor);
+    return status;
+}
+
 static wfre_status predict_batch(wfre_predictor *p, wfre_predict_query *queries, size_t count,
                                  bool exhaustive, wfre_error *error)
 {

@@ -18,8 +18,9 @@ static const struct {
     [WFRE_DTYPE_F32] = {"F32", 4},
     [WFRE_DTYPE_BF16] = {"BF16", 2},
     [WFRE_DTYPE_U64] = {"U64", 8},
+    [WFRE_DTYPE_I8] = {"I8", 1},
 };
-enum { DTYPE_COUNT = sizeof DTYPES / sizeof DTYPES[0] };
+enum { DTYPE_COUNT = sizeof DTYPES / sizeof DTYPES[0], WIDEST = 8 };
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
@@ -56,8 +57,10 @@ static wfre_status write_header(wfre_text *header, const wfre_stored_tensor *ten
     }
     wfre_text_char(header, '}');
     size_t offset = 0;
-    for (size_t i = 0; i < count; i++)
-        write_entry(header, &tensors[i], &offset);
+    for (size_t width = WIDEST; width > 0; width /= 2)
+        for (size_t i = 0; i < count; i++)
+            if (DTYPES[tensors[i].dtype].size == width)
+                write_entry(header, &tensors[i], &offset);
     wfre_text_char(header, '}');
     while (!header->failed && (header->length + LENGTH_BYTES) % ALIGNMENT != 0)
         wfre_text_char(header, ' ');
@@ -107,8 +110,10 @@ wfre_status wfre_safetensors_write(const char *path, const wfre_stored_tensor *t
         length[i] = (unsigned char)((uint64_t)header.length >> (8 * i));
     TRY(wfre_writer_put(&writer, length, sizeof length, error));
     TRY(wfre_writer_put(&writer, header.data, header.length, error));
-    for (size_t i = 0; i < count; i++)
-        TRY(write_data(&writer, &tensors[i], error));
+    for (size_t width = WIDEST; width > 0; width /= 2)
+        for (size_t i = 0; i < count; i++)
+            if (DTYPES[tensors[i].dtype].size == width)
+                TRY(write_data(&writer, &tensors[i], error));
     TRY(wfre_writer_commit(&writer, error));
 cleanup:
     wfre_writer_discard(&writer);

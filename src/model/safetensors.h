@@ -11,7 +11,12 @@
 #include "base/error.h"
 #include "base/file.h"
 
-typedef enum wfre_dtype { WFRE_DTYPE_F32, WFRE_DTYPE_BF16, WFRE_DTYPE_U64 } wfre_dtype;
+typedef enum wfre_dtype {
+    WFRE_DTYPE_F32,
+    WFRE_DTYPE_BF16,
+    WFRE_DTYPE_U64,
+    WFRE_DTYPE_I8
+} wfre_dtype;
 
 typedef struct wfre_stored_tensor {
     const char *name;
@@ -26,7 +31,8 @@ typedef struct wfre_metadata {
     const char *value;
 } wfre_metadata;
 
-/* Writes the whole file atomically. A tensor of dtype BF16 is given as float32 and rounded. */
+/* Writes the whole file atomically, wider elements first, so that all are aligned. A tensor of
+ * dtype BF16 is given as float32 and rounded. */
 WFRE_NODISCARD wfre_status wfre_safetensors_write(const char *path,
                                                   const wfre_stored_tensor *tensors, size_t count,
                                                   const wfre_metadata *metadata,

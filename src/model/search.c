@@ -76,11 +76,23 @@ wfre_status wfre_searcher_prepare(wfre_searcher *searcher, wfre_embedder *embedd
     if (searcher->sketch || searcher->model->entity_count < FEWEST_ENTITIES ||
         !wfre_sketch_suits(&searcher->model->settings.score))
         return WFRE_OK;
+    TRY(wfre_sketch_open(searcher->model, searcher->score, searcher->pool, &searcher->sketch,
+                         error));
+    if (searcher->sketch)
+        goto cleanup;
     TRY(wfre_embed_examples(embedder, EXAMPLES, &examples, error));
     TRY(wfre_sketch_create(searcher->model, searcher->score, &examples, searcher->pool,
                            &searcher->sketch, error));
 cleanup:
     return status;
+}
+
+wfre_sketch_tables *wfre_searcher_take_sketch(wfre_searcher *searcher)
+{
+    wfre_sketch_tables *tables = searcher->sketch ? wfre_sketch_take(searcher->sketch) : NULL;
+    wfre_sketch_free(searcher->sketch);
+    searcher->sketch = NULL;
+    return tables;
 }
 
 static float nearer_of(float a, float b)

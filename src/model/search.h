@@ -12,6 +12,7 @@
 #define WFRE_SRC_MODEL_SEARCH_H
 
 #include "model/embed.h"
+#include "model/sketch_tables.h"
 
 typedef struct wfre_hit {
     wfre_entity entity;
@@ -34,10 +35,12 @@ WFRE_NODISCARD wfre_status wfre_searcher_create(const wfre_model *model, wfre_po
                                                 wfre_searcher **searcher, wfre_error *error);
 void wfre_searcher_free(wfre_searcher *searcher);
 
-/* Makes the sketch, unless it is there already or would not pay: then quick search is exhaustive.
+/* Takes the model's sketch or makes one, unless it would not pay: then quick search is exhaustive.
  * Uses the embedder for examples of queries. */
 WFRE_NODISCARD wfre_status wfre_searcher_prepare(wfre_searcher *searcher, wfre_embedder *embedder,
                                                  wfre_error *error);
+/* The tables of the sketch that was made, for the model to keep; NULL if none was. */
+wfre_sketch_tables *wfre_searcher_take_sketch(wfre_searcher *searcher);
 
 /* Both find the nearest to each query; queries[q] belongs to query q of the embedding.
  * Exhaustively, the bits depend neither on the threads nor on what other queries there are. */

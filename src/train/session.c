@@ -204,29 +204,40 @@ cleanup:
     return status;
 }
 
-/* Gives the model that was kept its probabilities, if there are queries to learn them from. */
-static wfre_status calibrate(session *s, wfre_error *error)
+/* Gives the model probabilities, if there are queries to learn them from. */
+static wfre_status calibrate(session *s, wfre_model *model, wfre_error *error)
 {
     wfre_status status;
     wfre_validation *queries = NULL;
-    wfre_model *model = NULL;
     const wfre_train_settings *settings = &s->trainer->settings;
     /* Other queries than those that chose the model, unless they come from a file. */
     TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate, settings->seed + 1,
                                s->pool, &queries, error));
     if (!queries)
         goto cleanup;
-    TRY(wfre_model_open(s->run->model, &model, error));
     double limit = settings->steps ? 0 : CALIBRATION_SHARE * settings->seconds;
     TRY(wfre_validation_calibrate(queries, model, limit, s->monitor, error));
-    TRY(wfre_model_save(model, s->run->model, false, error));
     s->calibration = wfre_model_reliability(model)->error;
     char line[64];
     (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
     TRY(write_log(s, line, error));
 cleanup:
-    wfre_model_free(model);
     wfre_validation_free(queries);
+    return status;
+}
+
+/* Adds to the model that was kept what answering questions needs. */
+static wfre_status complete(session *s, wfre_error *error)
+{
+    wfre_status status;
+    wfre_model *model = NULL;
+    TRY(wfre_model_open(s->run->model, &model, error));
+    TRY(wfre_model_prepare(model, s->pool, error));
+    if (s->run->calibrate > 0)
+        TRY(calibrate(s, model, error));
+    TRY(wfre_model_save(model, s->run->model, false, error));
+cleanup:
+    wfre_model_free(model);
     return status;
 }
 
@@ -241,8 +252,7 @@ static wfre_status finish(session *s, wfre_error *error)
         TRY(wfre_model_save(wfre_trainer_model(s->trainer), s->run->model, false, error));
         TRY(draw_curve(s, error));
     }
-    if (s->run->calibrate > 0)
-        status = calibrate(s, error);
+    status = complete(s, error);
     if (status == WFRE_ERR_INTERRUPTED)
         status = stop(s, error);
     TRY(status);

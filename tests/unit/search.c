@@ -1,7 +1,13 @@
 /* src/model/search and sketch: quick search finds what exhaustive search finds. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "check.h"
 #include "model/predict.h"
+#include "model/sketch.h"
 #include "star.h"
 
 enum { ENTITIES = 2500, QUERIES = 24 };
@@ -120,6 +126,55 @@ static void quick_equals_exhaustive(void **state)
     model->settings.score.radius = usual;
 }
 
+static bool has_sketch(void)
+{
+    wfre_score *score;
+    wfre_sketch *sketch;
+    assert_ok(wfre_score_create(&model->settings.score, &score, error));
+    assert_ok(wfre_sketch_open(model, score, NULL, &sketch, error));
+    wfre_sketch_free(sketch);
+    wfre_score_free(score);
+    return sketch;
+}
+
+/* A prepared model keeps its sketch in its file, of floats or rounded, and it serves. */
+static void files_keep_the_sketch(void **state)
+{
+    (void)state;
+    wfre_model *made = model;
+    char folder[] = "/tmp/wfre-search-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors");
+    assert_false(has_sketch());
+    assert_ok(wfre_model_prepare(model, NULL, error));
+    assert_true(has_sketch());
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        assert_ok(wfre_model_save(made, path, bf16, error));
+        assert_ok(wfre_model_open(path, &model, error));
+        assert_true(has_sketch());
+        check_quick();
+        wfre_model_free(model);
+        model = made;
+    }
+    (void)unlink(path);
+    (void)rmdir(folder);
+    wfre_free(path);
+}
+
+/* One that was made of other entities does not serve, and search makes its own. */
+static void stale_sketches_are_noticed(void **state)
+{
+    (void)state;
+    assert_true(has_sketch());
+    for (size_t i = 0; i < (size_t)ENTITIES * 40; i++)
+        model->entities[i] = 1 - model->entities[i];
+    assert_false(has_sketch());
+    check_quick();
+    assert_ok(wfre_model_prepare(model, NULL, error));
+    assert_true(has_sketch());
+    check_quick();
+}
+
 static void threads_do_not_matter(void **state)
 {
     (void)state;
@@ -156,9 +211,9 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quick_equals_exhaustive),
-        cmocka_unit_test(threads_do_not_matter),
-        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(quick_equals_exhaustive),    cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(memory_may_run_out),         cmocka_unit_test(files_keep_the_sketch),
+        cmocka_unit_test(stale_sketches_are_noticed),
     };
     return cmocka_run_group_tests(tests, build, clear);
 }
