@@ -202,10 +202,20 @@ struct wfre_reader {
     uint64_t line;
 };
 
+static bool is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+const char *wfre_input_name(const char *path)
+{
+    return is_standard(path) ? "standard input" : path;
+}
+
 wfre_status wfre_reader_open(const char *path, wfre_reader **result, wfre_error *error)
 {
-    bool standard = strcmp(path, "-") == 0;
-    const char *name = standard ? "standard input" : path;
+    bool standard = is_standard(path);
+    const char *name = wfre_input_name(path);
     if (!standard && wfre_is_folder(path))
         return wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET, "%s: is a folder, not a file", path);
     wfre_reader *reader = wfre_alloc_zero(1, sizeof *reader);

@@ -56,10 +56,13 @@ WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes, 
 /* Reads plain or gzip data (told apart by its first bytes); the path "-" is standard input. */
 typedef struct wfre_reader wfre_reader;
 
+/* What messages call a path: "standard input" for "-". */
+const char *wfre_input_name(const char *path);
+
 WFRE_NODISCARD wfre_status wfre_reader_open(const char *path, wfre_reader **reader,
                                             wfre_error *error);
 void wfre_reader_close(wfre_reader *reader);
-/* The name for messages: the path, or "standard input". */
+/* The wfre_input_name of its path. */
 const char *wfre_reader_name(const wfre_reader *reader);
 
 /* Up to `capacity` bytes; *length 0 means the end. */

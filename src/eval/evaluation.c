@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "eval/published.h"
 #include "query/types.h"
 
@@ -128,7 +129,7 @@ wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph,
     if (e->standing_count == 0)
         TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                       "%s: no query has a hard answer, the fourth column; there is nothing to rank",
-                      queries));
+                      wfre_input_name(queries)));
     e->standings = wfre_alloc_zero(e->standing_count, sizeof *e->standings);
     if (!e->standings)
         TRY(wfre_fail_memory(error, "evaluation"));

@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -78,7 +77,6 @@ static wfre_status read_case(const json_t *object, wfre_arena *arena, wfre_score
 {
     const json_t *left = json_object_get(object, "left"), *right = json_object_get(object, "right");
     size_t count = json_array_size(left);
-    const char *problem = NULL, *wrong;
     double *rows = wfre_arena_alloc(arena, count + json_array_size(right), sizeof *rows);
     if (!rows)
         return wfre_fail_memory(error, "reading a case");
@@ -86,13 +84,16 @@ static wfre_status read_case(const json_t *object, wfre_arena *arena, wfre_score
     result->right = rows + count;
     result->settings.dimension = count;
     if (!read_row(left, rows) || !read_row(right, rows + count))
-        problem = "\"left\" and \"right\" must be arrays of numbers";
-    else if (json_array_size(right) != count)
-        problem = "\"left\" and \"right\" differ in length";
-    else if ((wrong = read_settings(object, &result->settings)) != NULL)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "\"left\" and \"right\" must be arrays of numbers");
+    if (json_array_size(right) != count)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "\"left\" and \"right\" differ in length");
+    const char *wrong = read_settings(object, &result->settings);
+    if (wrong)
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                          "\"%s\" must be a number, 0 or more (block and iterations: whole)", wrong);
-    return problem ? wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s", problem) : WFRE_OK;
+    return WFRE_OK;
 }
 
 /* ---- all of them -------------------------------------------------------------------------- */
@@ -152,8 +153,7 @@ wfre_status wfre_score_cases_open(const char *path, const wfre_score_settings *d
     wfre_status status = wfre_read_all(path, FILE_LIMIT, &text, &length, error);
     if (status != WFRE_OK)
         return status;
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    status = wfre_score_cases_parse(name, text, length, defaults, cases, error);
+    status = wfre_score_cases_parse(wfre_input_name(path), text, length, defaults, cases, error);
     wfre_free(text);
     return status;
 }
