@@ -74,13 +74,18 @@ static wfre_status evaluate_model(job *j, const wfre_model *model, const char *p
     return status;
 }
 
+static bool all_unions(const cli_call *call)
+{
+    return strcmp(cli_text(call, "union", ""), "all") == 0;
+}
+
 /* One model with one or all treatments of unions; all but the first only rank what differs. */
 static wfre_status evaluate_file(job *j, const char *path, wfre_error *error)
 {
     const char *unions = cli_text(j->call, "union", NULL);
     wfre_model *model = NULL;
     wfre_status status = wfre_model_open(path, &model, error);
-    if (!unions || strcmp(unions, "all") != 0) {
+    if (!all_unions(j->call)) {
         if (status == WFRE_OK)
             status = evaluate_model(j, model, path, unions, error);
     } else {
@@ -159,14 +164,32 @@ static wfre_status report_all(const job *j, wfre_error *error)
     return status;
 }
 
+/* How many evaluations there will be, and how often they read standard input: each reads the
+ * queries anew. */
+static size_t count_evaluations(const job *j, size_t *standard)
+{
+    size_t models = (size_t)(cli_argument_count(j->call) - 2), scored = 0;
+    size_t count = models * (all_unions(j->call) ? UNION_COUNT : 1);
+    const char *scores;
+    for (int k = 0; (scores = cli_repeated(j->call, "scores", k)); k++) {
+        scored += strcmp(scores, "-") == 0;
+        count++;
+    }
+    *standard = scored + (strcmp(j->queries, "-") == 0 ? count : 0);
+    return count;
+}
+
 static int run(const cli_call *call)
 {
     job j = {.call = call, .queries = cli_argument(call, cli_argument_count(call) - 1)};
-    size_t wanted = UNION_COUNT * (size_t)(cli_argument_count(call) - 2);
-    for (int k = 0; cli_repeated(call, "scores", k); k++)
-        wanted++;
+    size_t standard, wanted = count_evaluations(&j, &standard);
     if (wanted == 0)
         return cli_usage(call, "say what to evaluate: a model, or --scores FILE");
+    if (standard > 1)
+        return cli_usage(call,
+                         "standard input can be read only once, and would be read %zu times; "
+                         "put it into a file",
+                         standard);
     wfre_eval_options_default(&j.options);
     j.options.bootstrap = (uint32_t)cli_integer(call, "bootstrap", j.options.bootstrap);
     j.options.exhaustive = cli_has(call, "exhaustive");

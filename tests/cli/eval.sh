@@ -21,3 +21,7 @@ show wfre eval g.kg q.tsv
 show wfre eval g.kg q.tsv --scores s.tsv --report g.kg/out >/dev/null
 mkdir ours theirs && cp s.tsv ours && cp ranking.tsv theirs/s.tsv
 show quiet wfre eval g.kg q.tsv --scores ours/s.tsv --scores theirs/s.tsv
+show quiet wfre eval g.kg - --scores s.tsv <q.tsv
+show wfre eval g.kg - --scores s.tsv --scores ranking.tsv <q.tsv
+show wfre eval g.kg - --scores - <q.tsv
+printf '1p\t(p,#0,(e,#0))\t1\t\n' | show wfre eval g.kg - --scores s.tsv

@@ -19,6 +19,7 @@ sweep --vary radios=2
 sweep --vary radius=2 --set dim=20
 wfre eval g.kg out/base-seed1.safetensors two.tsv --sample 1p,2u --count 3 --union all >table
 sed -n 's/ [0-9].*//p' table
+wfre eval g.kg out/base-seed1.safetensors - --union all <two.tsv
 OUT=tuned sweep --from out/base-seed1.safetensors --vary radius=1,2 2>/dev/null | sed -n 's/ .*//p' | sort | uniq -c
 OUT=tuned sweep --vary radius=1,2
 OUT=other show sweep --from none.safetensors --vary radius=1
