@@ -4,6 +4,7 @@
  * (NAME.new.* while it is), NAME.standings once it is evaluated. What is there is not done again.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,13 +76,11 @@ static wfre_status parse_panel(const char *text, panel *p, wfre_error *error)
     return at ? fail(error, WFRE_ERR_ARGUMENT, text, "too many values") : WFRE_OK;
 }
 
-/* All settings but the seed, a line each: what tells one sweep from another. */
-static void describe(const sweep *s, const wfre_train_settings *settings, char *text, size_t size)
+/* All settings but the seed, a line each: what tells one run from another. */
+static void describe(const wfre_train_settings *settings, char *text, size_t size)
 {
-    const char *from = cli_text(s->call, "from", NULL);
-    size_t used = from ? (size_t)snprintf(text, size, "from=%s\n", from) : 0;
-    if (used == 0)
-        text[0] = '\0';
+    size_t used = 0;
+    text[0] = '\0';
     for (size_t i = 0; i < wfre_train_setting_count() && used < size; i++) {
         wfre_setting_text row = wfre_train_setting(settings, i);
         if (strcmp(row.name, "seed") != 0)
@@ -89,11 +88,31 @@ static void describe(const sweep *s, const wfre_train_settings *settings, char *
     }
 }
 
+/* Which weights all runs start with, as a line: known by themselves, since another model may come
+ * to lie at the same path. Empty without --from. */
+static wfre_status describe_start(const sweep *s, char *text, size_t size, wfre_error *error)
+{
+    const char *from = cli_text(s->call, "from", NULL);
+    wfre_model *model = NULL;
+    text[0] = '\0';
+    if (!from)
+        return WFRE_OK;
+    wfre_status status = wfre_model_open(from, &model, error);
+    if (status == WFRE_OK)
+        (void)snprintf(text, size, "from=%016" PRIx64 "\n", wfre_model_weights_hash(model));
+    wfre_model_free(model);
+    return status;
+}
+
 /* A folder holds one sweep: refuses one that was begun with other settings. */
 static wfre_status claim_folder(const sweep *s, wfre_error *error)
 {
     char path[4096], mine[8192], theirs[8192];
-    describe(s, &s->base, mine, sizeof mine);
+    wfre_status status = describe_start(s, mine, sizeof mine, error);
+    if (status != WFRE_OK)
+        return status;
+    size_t used = strlen(mine);
+    describe(&s->base, mine + used, sizeof mine - used);
     (void)snprintf(path, sizeof path, "%s/settings.txt", s->folder);
     if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
         return fail(error, WFRE_ERR_IO, s->folder, strerror(errno));
@@ -104,7 +123,8 @@ static wfre_status claim_folder(const sweep *s, wfre_error *error)
         return strcmp(mine, theirs) == 0
                    ? WFRE_OK
                    : fail(error, WFRE_ERR_MISMATCH, s->folder,
-                          "holds a sweep with other settings (settings.txt); use another folder");
+                          "holds a sweep with other settings or from another model "
+                          "(settings.txt); use another folder");
     }
     file = fopen(path, "w");
     bool written = file && fputs(mine, file) >= 0;
@@ -200,8 +220,8 @@ static wfre_status do_point(sweep *s, panel *p, size_t index, wfre_error *error)
     char mine[8192], base[8192];
     wfre_train_settings settings = s->base;
     wfre_status status = apply(p, index, &settings, error);
-    describe(s, &settings, mine, sizeof mine);
-    describe(s, &s->base, base, sizeof base);
+    describe(&settings, mine, sizeof mine);
+    describe(&s->base, base, sizeof base);
     bool same = strcmp(mine, base) == 0;
     for (unsigned k = 0; status == WFRE_OK && k < s->seeds; k++) {
         char name[128];

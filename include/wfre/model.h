@@ -74,6 +74,8 @@ WFRE_API uint32_t wfre_model_relations(const wfre_model *model);
 WFRE_API uint64_t wfre_model_parameters(const wfre_model *model);
 /* Of the graph it was trained on. */
 WFRE_API uint64_t wfre_model_fingerprint(const wfre_model *model);
+/* A hash of its weights, which tells trained models apart. */
+WFRE_API uint64_t wfre_model_weights_hash(const wfre_model *model);
 /* WFRE_ERR_MISMATCH, with both sizes in the message, if the model was trained on another graph. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_check_graph(const wfre_model *model,
                                                            const wfre_graph *graph,

@@ -38,10 +38,7 @@ static uint64_t key_of(const run *r)
                           (int)r->options->exhaustive, (int)r->unions, (int)model->tnorm,
                           (int)score->kind, score->block, score->iterations, score->radius,
                           score->epsilon, score->power, score->floor);
-    uint64_t key = wfre_hash(settings, (size_t)length, 0);
-    for (uint32_t t = 0; t < r->model->tensor_count; t++)
-        key = wfre_hash(r->model->tensors[t].data,
-                        r->model->tensors[t].count * sizeof *r->model->tensors[t].data, key);
+    uint64_t key = wfre_hash(settings, (size_t)length, wfre_model_weights_hash(r->model));
     for (uint32_t q = 0; q < r->set->count; q++) {
         const wfre_queryset_row *row = &r->set->rows[q];
         key = wfre_mix64(key ^ wfre_node_hash(row->tree));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/calibration.h"
@@ -244,6 +245,16 @@ uint64_t wfre_model_parameters(const wfre_model *model)
 uint64_t wfre_model_fingerprint(const wfre_model *model)
 {
     return model->fingerprint;
+}
+
+uint64_t wfre_model_weights_hash(const wfre_model *model)
+{
+    uint64_t hash = 0;
+    for (uint32_t t = 0; t < model->tensor_count; t++) {
+        const wfre_tensor *tensor = &model->tensors[t];
+        hash = wfre_hash(tensor->data, tensor->count * sizeof *tensor->data, hash);
+    }
+    return hash;
 }
 
 wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *graph,

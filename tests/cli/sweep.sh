@@ -20,6 +20,11 @@ sweep --vary radius=2 --set dim=20
 wfre eval g.kg out/base-seed1.safetensors two.tsv --sample 1p,2u --count 3 --union all >table
 sed -n 's/ [0-9].*//p' table
 wfre eval g.kg out/base-seed1.safetensors - --union all <two.tsv
-OUT=tuned sweep --from out/base-seed1.safetensors --vary radius=1,2 2>/dev/null | sed -n 's/ .*//p' | sort | uniq -c
+cp out/base-seed1.safetensors start.safetensors
+OUT=tuned sweep --from start.safetensors --vary radius=1,2 2>/dev/null | sed -n 's/ .*//p' | sort | uniq -c
+mv start.safetensors moved.safetensors
+OUT=tuned sweep --from moved.safetensors --vary radius=1,2 2>&1 >/dev/null | grep -c training
+cp out/base-seed2.safetensors moved.safetensors
+OUT=tuned sweep --from moved.safetensors --vary radius=1,2
 OUT=tuned sweep --vary radius=1,2
 OUT=other show sweep --from none.safetensors --vary radius=1

@@ -72,6 +72,7 @@ static void check_same(const wfre_model *a, const wfre_model *b, float tolerance
         for (size_t i = 0; i < a->tensors[t].count; i++)
             assert_true(a->tensors[t].data[i] - b->tensors[t].data[i] <= tolerance &&
                         b->tensors[t].data[i] - a->tensors[t].data[i] <= tolerance);
+    assert_true((wfre_model_weights_hash(a) == wfre_model_weights_hash(b)) == (tolerance == 0));
 }
 
 static void test_file(void **state)
