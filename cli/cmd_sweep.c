@@ -235,15 +235,32 @@ static wfre_status do_point(sweep *s, panel *p, size_t index, wfre_error *error)
     return status;
 }
 
+/* Refuses settings that runs do not take from the panel: all its values would be the same run. */
+static wfre_status check_setting(const sweep *s, const char *setting, wfre_error *error)
+{
+    static const char *const SIZES[] = {"dim", "bases", "layers"};
+    if (strcmp(setting, "seed") == 0)
+        return fail(error, WFRE_ERR_ARGUMENT, "--vary seed",
+                    "use --seeds N, and --seed for the first");
+    for (size_t i = 0; cli_has(s->call, "from") && i < sizeof SIZES / sizeof *SIZES; i++)
+        if (strcmp(setting, SIZES[i]) == 0)
+            return fail(error, WFRE_ERR_ARGUMENT, setting,
+                        "cannot be varied, since runs have the sizes of the model of --from");
+    return WFRE_OK;
+}
+
 /* Tells a misspelt setting or value before hours are spent on others. */
 static wfre_status check_values(const sweep *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    for (size_t p = 0; p < s->panel_count; p++)
+    for (size_t p = 0; status == WFRE_OK && p < s->panel_count; p++) {
+        if (s->panels[p].setting)
+            status = check_setting(s, s->panels[p].setting, error);
         for (size_t i = 0; status == WFRE_OK && i < s->panels[p].count; i++) {
             wfre_train_settings settings = s->base;
             status = apply(&s->panels[p], i, &settings, error);
         }
+    }
     return status;
 }
 
@@ -310,6 +327,9 @@ static int run(const cli_call *call)
         return cli_usage(call, "say what to vary, such as --vary radius=1,2,3,4 or --seeds 4");
     if (!cli_has(call, "out"))
         return cli_usage(call, "say where to keep the runs: -o DIR");
+    if (strcmp(cli_argument(call, 1), "-") == 0)
+        return cli_usage(call, "every run reads the queries, and standard input can be read only "
+                               "once; put it into a file");
     wfre_error error = {.code = WFRE_ERR_MEMORY, .message = "out of memory"};
     sweep *s = calloc(1, sizeof *s);
     if (!s)
@@ -338,7 +358,8 @@ static const cli_option OPTIONS[] = {
      MOST_SEEDS},
     {"preset", 0, CLI_TEXT, "NAME", "the settings that are not varied (see wfre train)", 0, 0},
     {"set", 0, CLI_REPEATED, "NAME=VALUE", "any other setting; may be repeated", 0, 0},
-    {"from", 0, CLI_TEXT, "FILE", "start each run with the weights of this model", 0, 0},
+    {"from", 0, CLI_TEXT, "FILE", "start each run with the weights (and the sizes) of this model",
+     0, 0},
     {"time", 0, CLI_DURATION, "TIME", "length of each training run, such as 10m", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of each training run in steps", 1, 1e15},
     {"title", 0, CLI_TEXT, "TEXT", "title of the page", 0, 0},

@@ -17,6 +17,8 @@ show sweep --seeds 2 --csv 2>/dev/null | grep -c all
 sweep --vary radius=two
 sweep --vary radios=2
 sweep --vary radius=2 --set dim=20
+sweep --vary seed=1,2
+show wfre sweep g.kg - -o none --seeds 2 <q.tsv
 wfre eval g.kg out/base-seed1.safetensors two.tsv --sample 1p,2u --count 3 --union all >table
 sed -n 's/ [0-9].*//p' table
 wfre eval g.kg out/base-seed1.safetensors - --union all <two.tsv
@@ -27,4 +29,5 @@ OUT=tuned sweep --from moved.safetensors --vary radius=1,2 2>&1 >/dev/null | gre
 cp out/base-seed2.safetensors moved.safetensors
 OUT=tuned sweep --from moved.safetensors --vary radius=1,2
 OUT=tuned sweep --vary radius=1,2
+OUT=sizes sweep --from moved.safetensors --vary dim=10,20
 OUT=other show sweep --from none.safetensors --vary radius=1
