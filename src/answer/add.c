@@ -237,28 +237,32 @@ static wfre_status add_question(fitting *f, wfre_arena *arena, wfre_relation rel
     return WFRE_OK;
 }
 
-/* The questions that the entity answers, from neighbours the model knows: all, or some spread
- * evenly over them. */
+/* The targets of an edge that the model knows: old entities come first. */
+static wfre_list old_targets(const fitting *f, wfre_relation relation, wfre_entity from)
+{
+    wfre_list targets = wfre_graph_targets(f->graph, WFRE_TRAIN, relation, from);
+    while (targets.count > 0 && targets.ids[targets.count - 1] >= f->old)
+        targets.count--;
+    return targets;
+}
+
+/* The questions that the entity answers, from neighbours the model knows: all, or OWN of them at
+ * even distances. Those along one relation stand together. */
 static wfre_status list_own(fitting *f, wfre_arena *arena, wfre_entity entity, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    wfre_relation relations = wfre_graph_relations(f->graph);
     size_t all = 0, seen = 0;
+    for (wfre_relation r = 0; r < relations; r++)
+        all += old_targets(f, r, entity).count;
     f->count = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (wfre_relation r = 0; r < wfre_graph_relations(f->graph); r++) {
-            wfre_list near = wfre_graph_targets(f->graph, WFRE_TRAIN, r, entity);
-            for (size_t i = 0; i < near.count; i++) {
-                if (near.ids[i] >= f->old)
-                    continue;
-                if (pass == 0)
-                    all++;
-                else if (seen++ * OWN >= f->count * all && f->count < OWN)
-                    TRY(add_question(f, arena, r ^ 1, near.ids[i], 1, error));
-            }
-        }
+    for (wfre_relation r = 0; r < relations; r++) {
+        wfre_list near = old_targets(f, r, entity);
+        for (size_t i = 0; i < near.count; i++)
+            if (seen++ * OWN >= f->count * all)
+                TRY(add_question(f, arena, r ^ 1, near.ids[i], fmax(1, (double)all / OWN), error));
+    }
     f->own = f->count;
-    for (size_t k = 0; k < f->own; k++)
-        f->questions[k].weight = (double)all / (double)f->own;
 cleanup:
     return status;
 }
@@ -267,7 +271,7 @@ cleanup:
  * own relations, which it is likeliest to be mistaken for an answer of, and all. */
 typedef struct urn {
     const wfre_adjacency *edges;
-    wfre_relation relations[OWN]; /* its own, ascending */
+    wfre_relation relations[OWN]; /* its own, each once */
     size_t relation_count;
     uint32_t own, all; /* groups */
 } urn;
@@ -279,10 +283,7 @@ static urn fill_urn(const fitting *f)
     u.all = begin[wfre_graph_relations(f->graph)];
     for (size_t k = 0; k < f->own; k++) {
         wfre_relation relation = f->trees[k]->id;
-        bool known = false;
-        for (size_t i = 0; i < u.relation_count; i++)
-            known = known || u.relations[i] == relation;
-        if (known)
+        if (k > 0 && f->trees[k - 1]->id == relation)
             continue;
         u.relations[u.relation_count++] = relation;
         u.own += begin[relation + 1] - begin[relation];
@@ -337,10 +338,7 @@ cleanup:
 static wfre_list old_answers(const fitting *f, size_t k)
 {
     const wfre_node *tree = f->trees[k];
-    wfre_list answers = wfre_graph_targets(f->graph, WFRE_TRAIN, tree->id, tree->children[0]->id);
-    while (answers.count > 0 && answers.ids[answers.count - 1] >= f->old)
-        answers.count--;
-    return answers;
+    return old_targets(f, tree->id, tree->children[0]->id);
 }
 
 /* The old entity that answers most of its questions: where it starts. */
