@@ -13,6 +13,10 @@
 /* Streams of random numbers; the index tells them apart within a step. */
 enum { STREAM_TYPE = 1, STREAM_POSITIVES, STREAM_NEGATIVES, STREAM_SHARED };
 
+/* How often a type must be found to be in the mix, and how often a batch is drawn until all of its
+ * queries are found. */
+enum { TRIALS = 64, DRAWS = 8 };
+
 const char *const wfre_train_type_names[WFRE_TRAIN_TYPES] = {"1p",  "2p",  "3p",  "2i",  "3i",
                                                              "2in", "3in", "inp", "pin", "pni"};
 
@@ -244,14 +248,25 @@ static bool place_answers(wfre_batcher *b)
     return true;
 }
 
+/* Draws types and queries. A query of a rare type may not be found: then all are drawn again, with
+ * random numbers of another step that training does not reach. */
+static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *error)
+{
+    wfre_status status = WFRE_ERR_NOT_FOUND;
+    for (uint64_t draw = 0; draw < DRAWS && status == WFRE_ERR_NOT_FOUND; draw++) {
+        b->step = step | draw << 56;
+        for (size_t q = 0; q < b->batch.queries; q++)
+            b->batch.types[q] = draw_type(b, q);
+        status = wfre_sampler_step(b->sampler, b->pool, b->step, b->batch.types, b->batch.queries,
+                                   &b->drawn, error);
+    }
+    return status;
+}
+
 wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch **batch,
                               wfre_error *error)
 {
-    b->step = step;
-    for (size_t q = 0; q < b->batch.queries; q++)
-        b->batch.types[q] = draw_type(b, q);
-    wfre_status status = wfre_sampler_step(b->sampler, b->pool, step, b->batch.types,
-                                           b->batch.queries, &b->drawn, error);
+    wfre_status status = draw_queries(b, step, error);
     if (status != WFRE_OK)
         return status;
     for (size_t q = 0; q < b->batch.queries; q++)
@@ -265,15 +280,23 @@ wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch *
 
 /* ---- creation ----------------------------------------------------------------------------- */
 
+/* WFRE_ERR_NOT_FOUND if a training run would miss queries of the type. */
+static wfre_status try_type(wfre_batcher *b, uint32_t type, wfre_error *error)
+{
+    wfre_status status = b->settings.mix[type] > 0 ? WFRE_OK : WFRE_ERR_NOT_FOUND;
+    for (uint64_t step = 0; step < TRIALS && status == WFRE_OK; step++) {
+        const wfre_sampled *trial;
+        status = wfre_sampler_step(b->sampler, NULL, step, &type, 1, &trial, error);
+    }
+    return status;
+}
+
 /* The shares of the types, without those that the graph is too small or too plain for. */
 static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
 {
     double sum = 0;
     for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++) {
-        const wfre_sampled *trial;
-        wfre_status status = b->settings.mix[t] > 0
-                                 ? wfre_sampler_step(b->sampler, NULL, 0, &t, 1, &trial, error)
-                                 : WFRE_ERR_NOT_FOUND;
+        wfre_status status = try_type(b, t, error);
         if (status != WFRE_OK && status != WFRE_ERR_NOT_FOUND)
             return status;
         sum += status == WFRE_OK ? b->settings.mix[t] : 0;

@@ -189,6 +189,20 @@ static void test_presets(void **state)
     }
 }
 
+/* A type that the graph has only now and then does not stop a run. */
+static void test_rare_types(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 400, 4, 1200);
+    wfre_train_settings settings = recipe(0);
+    settings.batch = 256;
+    wfre_trainer *trainer;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    take_steps(trainer, 4);
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
 /* A model that leaves the finite numbers stops with advice and without an update. */
 static void test_not_finite(void **state)
 {
@@ -233,7 +247,7 @@ int main(void)
         cmocka_unit_test(test_threads),  cmocka_unit_test(test_resume),
         cmocka_unit_test(test_learning), cmocka_unit_test(test_settings),
         cmocka_unit_test(test_presets),  cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_rare_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
