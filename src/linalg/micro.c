@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "linalg/bf16.h"
+#include "base/bf16.h"
 #include "linalg/gemm.h"
 #include "linalg/simd.h"
 
@@ -321,7 +321,8 @@ INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t r
 #pragma GCC unroll 4
         for (size_t q = 0; q < depth; q++) {
             float x = job->a[(row + i) * across + (p + q) * along];
-            factors[i][q] = splat(job->alpha * (round ? float_from_bf16(bf16_from_float(x)) : x));
+            factors[i][q] =
+                splat(job->alpha * (round ? wfre_float_from_bf16(wfre_bf16_from_float(x)) : x));
         }
     for (size_t j = 0; j < job->n; j += LANES) {
         size_t count = job->n - j < LANES ? job->n - j : LANES;

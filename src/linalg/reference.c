@@ -2,7 +2,7 @@
  * Slow on purpose; the other tables are tested against this one. */
 #include <math.h>
 
-#include "linalg/bf16.h"
+#include "base/bf16.h"
 #include "linalg/gemm.h"
 #include "linalg/kernels.h"
 
@@ -362,7 +362,8 @@ static double operand(bool transposed, const float *x, size_t ld, size_t row, si
                       wfre_precision precision)
 {
     float value = transposed ? x[column * ld + row] : x[row * ld + column];
-    return (double)(precision == WFRE_BF16 ? float_from_bf16(bf16_from_float(value)) : value);
+    return (double)(precision == WFRE_BF16 ? wfre_float_from_bf16(wfre_bf16_from_float(value))
+                                           : value);
 }
 
 void wfre_gemm_reference_row(const wfre_gemm_job *job, wfre_precision precision, size_t row)

@@ -9,7 +9,7 @@
 #else
 #include <string.h>
 
-#include "linalg/bf16.h"
+#include "base/bf16.h"
 
 static _Thread_local struct {
     unsigned char row[16][64];
@@ -58,8 +58,9 @@ static void _tile_dpbf16ps(int c, int a, int b)
         for (int q = 0; q < 16; q++) {
             memcpy(right, tile_register[b].row[q], sizeof right);
             for (int j = 0; j < 16; j++)
-                sums[j] += float_from_bf16(left[2 * q]) * float_from_bf16(right[2 * j]) +
-                           float_from_bf16(left[2 * q + 1]) * float_from_bf16(right[2 * j + 1]);
+                sums[j] +=
+                    wfre_float_from_bf16(left[2 * q]) * wfre_float_from_bf16(right[2 * j]) +
+                    wfre_float_from_bf16(left[2 * q + 1]) * wfre_float_from_bf16(right[2 * j + 1]);
         }
         memcpy(tile_register[c].row[i], sums, sizeof sums);
     }

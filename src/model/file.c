@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
 #include "base/memory.h"
 #include "model/calibration.h"
 #include "model/sketch_tables.h"
@@ -175,10 +176,8 @@ wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *pat
         return WFRE_OK;
     }
     const uint16_t *half = stored->data;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits = (uint32_t)half[i] << 16;
-        memcpy(&out[i], &bits, sizeof bits);
-    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = wfre_float_from_bf16(half[i]);
     return WFRE_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bf16.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -67,16 +68,6 @@ static wfre_status write_header(wfre_text *header, const wfre_stored_tensor *ten
     return wfre_text_status(header, "writing a model", error);
 }
 
-/* Rounds to nearest, ties to even; what is not a number stays so. */
-static uint16_t round_bf16(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if ((bits & 0x7FFFFFFF) > 0x7F800000)
-        return (uint16_t)(bits >> 16 | 0x40);
-    return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
 static wfre_status write_data(wfre_writer *writer, const wfre_stored_tensor *tensor,
                               wfre_error *error)
 {
@@ -88,7 +79,7 @@ static wfre_status write_data(wfre_writer *writer, const wfre_stored_tensor *ten
     for (size_t i = 0; i < count;) {
         size_t step = 0;
         for (; step < 4096 && i < count; step++, i++)
-            rounded[step] = round_bf16(values[i]);
+            rounded[step] = wfre_bf16_from_float(values[i]);
         wfre_status status = wfre_writer_put(writer, rounded, step * sizeof rounded[0], error);
         if (status != WFRE_OK)
             return status;

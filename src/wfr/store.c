@@ -1,8 +1,7 @@
 /* Packing many histograms, from float32 or bfloat16 rows. */
 #include "wfr/store.h"
 
-#include <string.h>
-
+#include "base/bf16.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -17,13 +16,10 @@ typedef struct pack_job {
     float *scratch; /* per worker: a widened row */
 } pack_job;
 
-/* bfloat16 is the upper half of a float32. */
 static void widen_bfloat16(const uint16_t *from, float *to, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits = (uint32_t)from[i] << 16;
-        memcpy(&to[i], &bits, sizeof bits);
-    }
+    for (size_t i = 0; i < count; i++)
+        to[i] = wfre_float_from_bf16(from[i]);
 }
 
 static void pack_rows(void *context, size_t chunk, unsigned worker)

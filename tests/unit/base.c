@@ -3,11 +3,13 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/bf16.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -127,6 +129,21 @@ static void count_chunk(void *context, size_t chunk, unsigned worker)
     atomic_fetch_add(&t->hits[chunk], 1);
 }
 
+static void test_bf16(void **state)
+{
+    (void)state;
+    static const float values[] = {0, -0.0f, 1, 1.00390625f, 1.01171875f, 3.4e38f, INFINITY, -2.5f};
+    static const float rounded[] = {0, -0.0f, 1, 1, 1.015625f, INFINITY, INFINITY, -2.5f};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        float again = wfre_float_from_bf16(wfre_bf16_from_float(values[i]));
+        assert_memory_equal(&again, &rounded[i], sizeof again);
+    }
+    const uint32_t low_payload = 0x7F800001; /* a NaN whose upper half alone is infinity */
+    float nan;
+    memcpy(&nan, &low_payload, sizeof nan);
+    assert_true(isnan(wfre_float_from_bf16(wfre_bf16_from_float(nan))));
+}
+
 static void test_pool(void **state)
 {
     (void)state;
@@ -224,7 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory), cmocka_unit_test(test_text),
         cmocka_unit_test(test_strings), cmocka_unit_test(test_random), cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),  cmocka_unit_test(test_bf16),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

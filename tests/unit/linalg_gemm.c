@@ -20,7 +20,7 @@ static const shape SHAPES[] = {
 };
 enum { SHAPE_COUNT = sizeof SHAPES / sizeof SHAPES[0] };
 
-/* A matrix with gaps of NaN behind its rows. */
+/* A matrix with gaps of NaN behind its rows. Every fifth number lies between two of bfloat16. */
 typedef struct matrix {
     float *x;
     size_t rows, columns, ld;
@@ -32,6 +32,8 @@ static matrix make_matrix(uint64_t key, size_t rows, size_t columns, size_t gap)
     a.x = malloc((rows * a.ld + 1) * sizeof *a.x);
     assert_non_null(a.x);
     fill_random(key, rows * a.ld, -1.0f, 1.0f, a.x);
+    for (size_t i = 0; i < rows * a.ld; i += 5)
+        a.x[i] = copysignf(0.5f + floorf(128 * fabsf(a.x[i])) / 256 + 1.0f / 512, a.x[i]);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = columns; j < a.ld; j++)
             a.x[i * a.ld + j] = NAN;

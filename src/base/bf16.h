@@ -1,12 +1,12 @@
 /* bfloat16 is the upper half of a float32. */
-#ifndef WFRE_SRC_LINALG_BF16_H
-#define WFRE_SRC_LINALG_BF16_H
+#ifndef WFRE_SRC_BASE_BF16_H
+#define WFRE_SRC_BASE_BF16_H
 
 #include <stdint.h>
 #include <string.h>
 
 /* Rounds to nearest, ties to even; NaN stays NaN. */
-static inline uint16_t bf16_from_float(float x)
+static inline uint16_t wfre_bf16_from_float(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -15,7 +15,7 @@ static inline uint16_t bf16_from_float(float x)
     return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }
 
-static inline float float_from_bf16(uint16_t x)
+static inline float wfre_float_from_bf16(uint16_t x)
 {
     uint32_t bits = (uint32_t)x << 16;
     float value;
