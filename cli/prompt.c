@@ -14,10 +14,10 @@ static const char BREAKS[] = " \t(),&|!:?\"'"; /* what ends a name that is not q
 
 static const wfre_graph *names_of;
 static bool complete_entities; /* else relations */
-static const char *typed;      /* of the name */
-static size_t typed_length;    /* so far */
-static size_t typed_before;    /* of it, before the word that the library replaces */
-static char typed_quote;       /* that it began with; 0 for none */
+static const char *typed;      /* what is typed of the name, without the quote */
+static size_t typed_length;
+static size_t typed_before; /* its length before the word that the library replaces */
+static char typed_quote;    /* the quote it begins with; 0 for none */
 
 /* What a person would type: the label, or the name if that is how it begins. */
 static bool find_name(uint32_t index, wfre_name *name)

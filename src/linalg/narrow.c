@@ -9,9 +9,9 @@
 
 enum { MIX_ROWS = 6 };
 
-/* Rows row .. row + rows - 1 of C, two vectors of columns: all sums are in registers. `rows` and
- * `whole` are constants in each use; otherwise there are `columns` columns, fewer than two vectors.
- */
+/* Rows row .. row + rows - 1 of C in columns from j on, with all sums in registers: two vectors of
+ * columns, or if not `whole` those that are left, fewer. `rows` and `whole` are constants in each
+ * use. */
 INLINE void mix_tile(const wfre_mix *mix, size_t row, size_t j, size_t rows, bool whole)
 {
     size_t columns = mix->n - j, first = columns < LANES ? columns : LANES;

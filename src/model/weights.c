@@ -235,7 +235,7 @@ static wfre_status run_products(const band *b, size_t count,
         return wfre_fail_memory(error, "building relation matrices");
     for (size_t s = 0; s < count; s++)
         shape(&jobs[s], b, s);
-    wfre_precision precision = b->biases ? WFRE_FP32 : b->job->precision;
+    wfre_precision precision = b->biases ? WFRE_FP32 : b->job->precision; /* biases cost nothing */
     wfre_status status = wfre_gemm(b->job->linalg, precision, jobs, count, error);
     wfre_free(jobs);
     return status;
