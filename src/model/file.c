@@ -191,6 +191,14 @@ static wfre_status read_calibration(const wfre_safetensors *file, const char *pa
     return status == WFRE_OK ? status : wfre_fail_within(error, status, path);
 }
 
+static bool has_tensor(const wfre_safetensors *file, const char *name, uint32_t rank,
+                       const size_t *shape)
+{
+    const wfre_stored_tensor *stored = wfre_safetensors_find(file, name);
+    return stored && stored->rank == rank &&
+           memcmp(stored->shape, shape, rank * sizeof *shape) == 0;
+}
+
 /* All of the model but its entities, which are only found. */
 static wfre_status read_frame(const wfre_safetensors *file, const char *path, wfre_model **result,
                               const wfre_stored_tensor **found, wfre_error *error)
@@ -211,10 +219,11 @@ static wfre_status read_frame(const wfre_safetensors *file, const char *path, wf
         goto cleanup;
     }
     /* The stored tensors must be there before memory is taken for them. */
-    const wfre_stored_tensor *bases = wfre_safetensors_find(file, "layer0.bases");
-    uint64_t matrices = settings.bases ? settings.bases : relation_count;
-    if (!bases || bases->rank != 3 || bases->shape[0] != matrices ||
-        bases->shape[1] != settings.dim || entities->shape[1] != settings.dim) {
+    size_t d = settings.dim, matrices = settings.bases ? settings.bases : relation_count;
+    if (entities->shape[1] != d ||
+        !has_tensor(file, "layer0.bases", 3, (size_t[]){matrices, d, d}) ||
+        (settings.bases &&
+         !has_tensor(file, "layer0.coefficients", 2, (size_t[]){relation_count, matrices}))) {
         status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                            "%s: the tensors do not have the shapes that the settings say", path);
         goto cleanup;

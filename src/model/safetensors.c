@@ -116,6 +116,7 @@ cleanup:
 
 struct wfre_safetensors {
     wfre_mapping mapping;
+    void *copy;     /* of the data, if they are not aligned in the mapping */
     json_t *header; /* owns the names and metadata */
     wfre_stored_tensor *tensors;
     size_t count;
@@ -226,9 +227,27 @@ static wfre_status read_entries(wfre_safetensors *file, const char *path, const 
     return WFRE_OK;
 }
 
+/* Finds the data, which begin at `start`. Not every program fills the header up to where numbers
+ * may lie; then they are copied. */
+static wfre_status align_data(wfre_safetensors *file, size_t start, const unsigned char **data,
+                              wfre_error *error)
+{
+    size_t size = file->mapping.length - start;
+    *data = file->mapping.bytes + start;
+    if (start % WIDEST == 0)
+        return WFRE_OK;
+    file->copy = wfre_alloc_tensor(size, 1);
+    if (!file->copy)
+        return wfre_fail_memory(error, "opening a model");
+    memcpy(file->copy, *data, size);
+    *data = file->copy;
+    return WFRE_OK;
+}
+
 wfre_status wfre_safetensors_open(const char *path, wfre_safetensors **result, wfre_error *error)
 {
     wfre_safetensors *file = wfre_alloc_zero(1, sizeof *file);
+    const unsigned char *data;
     wfre_status status;
     if (!file)
         return wfre_fail_memory(error, "opening a model");
@@ -250,7 +269,8 @@ wfre_status wfre_safetensors_open(const char *path, wfre_safetensors **result, w
         goto cleanup;
     }
     size_t start = LENGTH_BYTES + (size_t)header;
-    TRY(read_entries(file, path, bytes + start, length - start, error));
+    TRY(align_data(file, start, &data, error));
+    TRY(read_entries(file, path, data, length - start, error));
     *result = file;
     file = NULL;
 cleanup:
@@ -264,6 +284,7 @@ void wfre_safetensors_close(wfre_safetensors *file)
         return;
     json_decref(file->header);
     wfre_free(file->tensors);
+    wfre_free(file->copy);
     wfre_unmap(&file->mapping);
     wfre_free(file);
 }

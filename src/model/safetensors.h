@@ -38,7 +38,7 @@ WFRE_NODISCARD wfre_status wfre_safetensors_write(const char *path,
                                                   const wfre_metadata *metadata,
                                                   size_t metadata_count, wfre_error *error);
 
-/* A file opened for reading; the tensors' data lie in the mapping. */
+/* A file opened for reading. It owns the tensors' data, which are aligned. */
 typedef struct wfre_safetensors wfre_safetensors;
 
 WFRE_NODISCARD wfre_status wfre_safetensors_open(const char *path, wfre_safetensors **file,

@@ -129,6 +129,33 @@ static void test_damaged_file(void **state)
     wfre_free(path);
 }
 
+/* Numbers behind a header of odd length, as another program may write it, are still aligned. */
+static void test_odd_header(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-model-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors"), *bytes;
+    wfre_model *model = small_model(2), *again;
+    size_t length, last;
+    assert_ok(wfre_model_save(model, path, false, error));
+    assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
+    last = 8 + (size_t)(unsigned char)bytes[0] + 256 * (size_t)(unsigned char)bytes[1] - 1;
+    assert_true(bytes[last] == ' ' && bytes[0] != 0); /* the last byte of the header is padding */
+    memmove(bytes + last, bytes + last + 1, length - last - 1);
+    bytes[0]--;
+    assert_ok(wfre_write_file(path, bytes, length - 1, error));
+    assert_ok(wfre_model_open(path, &again, error));
+    assert_true((uintptr_t)again->entities % sizeof(float) == 0);
+    check_same(model, again, 0);
+    wfre_model_free(again);
+    wfre_model_free(model);
+    wfre_free(bytes);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
 static void test_settings(void **state)
 {
     (void)state;
@@ -197,7 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_program),      cmocka_unit_test(test_file),
         cmocka_unit_test(test_damaged_file), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_odd_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
