@@ -87,7 +87,7 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
 
 static int run(const cli_call *call)
 {
-    wfre_error error;
+    wfre_error error = {.code = WFRE_ERR_MEMORY, .message = "out of memory"};
     wfre_graph *graph = NULL;
     wfre_pool *pool = NULL;
     wfre_train_settings settings;
