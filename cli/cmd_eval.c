@@ -185,6 +185,8 @@ static int run(const cli_call *call)
     size_t standard, wanted = count_evaluations(&j, &standard);
     if (wanted == 0)
         return cli_usage(call, "say what to evaluate: a model, or --scores FILE");
+    if (cli_has(call, "sample") && strcmp(j.queries, "-") == 0)
+        return cli_usage(call, "--sample makes the query set a file: say its name instead of -");
     if (standard > 1)
         return cli_usage(call,
                          "standard input can be read only once, and would be read %zu times; "

@@ -25,3 +25,4 @@ show quiet wfre eval g.kg - --scores s.tsv <q.tsv
 show wfre eval g.kg - --scores s.tsv --scores ranking.tsv <q.tsv
 show wfre eval g.kg - --scores - <q.tsv
 printf '1p\t(p,#0,(e,#0))\t1\t\n' | show wfre eval g.kg - --scores s.tsv
+show wfre eval g.kg - --scores s.tsv --sample 1p <q.tsv
