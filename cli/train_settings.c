@@ -23,10 +23,38 @@ static wfre_status apply_pair(wfre_train_settings *settings, const char *pair, w
     return wfre_train_set(settings, name, equals + 1, error);
 }
 
+/* A run from a model has its sizes. Refuses others, that is, what is neither the model's nor the
+ * preset's, and tells the settings. */
+static wfre_status take_sizes(const char *from, const wfre_model_settings *preset,
+                              wfre_model_settings *settings, wfre_error *error)
+{
+    wfre_model *model = NULL;
+    wfre_status status = wfre_model_open(from, &model, error);
+    if (status != WFRE_OK)
+        return status;
+    wfre_model_settings sizes = *wfre_model_get_settings(model);
+    wfre_model_free(model);
+    if ((settings->dim != preset->dim && settings->dim != sizes.dim) ||
+        (settings->bases != preset->bases && settings->bases != sizes.bases) ||
+        (settings->layers != preset->layers && settings->layers != sizes.layers)) {
+        (void)snprintf(error->message, sizeof error->message,
+                       "--from %.400s: the model has dim %u, bases %u and layers %u; leave out "
+                       "other sizes",
+                       from, sizes.dim, sizes.bases, sizes.layers);
+        return error->code = WFRE_ERR_ARGUMENT;
+    }
+    settings->dim = sizes.dim;
+    settings->bases = sizes.bases;
+    settings->layers = sizes.layers;
+    return WFRE_OK;
+}
+
 wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
                            wfre_train_settings *settings, wfre_error *error)
 {
     wfre_status status = wfre_train_preset(cli_text(call, "preset", NULL), graph, settings, error);
+    const wfre_model_settings preset = settings->model;
+    const char *from = cli_text(call, "from", NULL);
     for (size_t i = 0; status == WFRE_OK && i < sizeof DIRECT / sizeof DIRECT[0]; i++)
         if (cli_has(call, DIRECT[i]))
             status = wfre_train_set(settings, DIRECT[i], cli_text(call, DIRECT[i], ""), error);
@@ -40,5 +68,7 @@ wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
     }
     if (cli_has(call, "steps"))
         settings->steps = (uint64_t)cli_integer(call, "steps", 0);
+    if (status == WFRE_OK && from && !cli_has(call, "resume")) /* else the checkpoint counts */
+        status = take_sizes(from, &preset, &settings->model, error);
     return status;
 }

@@ -4,8 +4,8 @@
 
 #include "cli.h"
 
-/* A preset, changed by --dim and the like, --set NAME=VALUE, --seed, --time and --steps, as far as
- * the command has these options. */
+/* A preset, changed by --dim and the like, --set NAME=VALUE, --seed, --time, --steps, and the sizes
+ * of --from, as far as the command has these options. */
 wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
                            wfre_train_settings *settings, wfre_error *error);
 

@@ -9,6 +9,8 @@ ls
 show wfre info ring.safetensors | sed -E 's/graph [0-9a-f]{16}/graph F/; s/[0-9,]+ bytes/N bytes/'
 wfre train ring.kg --from ring.safetensors -o still.safetensors --steps 2 --validate 0 --set rate-entities=0 --set rate-layers=0 >/dev/null 2>&1
 tail -c 4000 ring.safetensors >weights; tail -c 4000 still.safetensors | cmp - weights && echo "the weights of --from are the start"
+show wfre train ring.kg --from ring.safetensors --settings | head -n 4
+show wfre train ring.kg --from ring.safetensors --dim 40 --steps 1
 show wfre train part.kg --from ring.safetensors --steps 1 2>&1 | sed -E 's/[(].*//'
 show wfre train ring.kg --preset paper-nell --settings | head -n 4
 show wfre train ring.kg --dim 21 --time 1s
