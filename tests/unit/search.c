@@ -132,9 +132,10 @@ static bool has_sketch(void)
     wfre_sketch *sketch;
     assert_ok(wfre_score_create(&model->settings.score, &score, error));
     assert_ok(wfre_sketch_open(model, score, NULL, &sketch, error));
+    bool found = sketch != NULL;
     wfre_sketch_free(sketch);
     wfre_score_free(score);
-    return sketch;
+    return found;
 }
 
 /* A prepared model keeps its sketch in its file, of floats or rounded, and it serves. */
