@@ -174,8 +174,10 @@ static bool measure(const cli_call *call, score_work *w, result *r)
         for (int i = 0; i < count; i++) {
             w->ranking = i == EXTRAPOLATED ? WFRE_RANK_EXTRAPOLATED : WFRE_RANK_TRUE;
             w->alone = i == ALONE;
-            if (!works[i](w))
+            if (!works[i](w)) {
+                cli_note("wfre: out of memory");
                 return false;
+            }
             r->error[i] = error_of(w);
             if (!(r->error[i] >= 0 && r->error[i] < (i == ALL || i == ALONE ? 1e-5 : 1e-2))) {
                 cli_note("wfre: the score kernels are wrong by %g", r->error[i]);
@@ -183,6 +185,8 @@ static bool measure(const cli_call *call, score_work *w, result *r)
             }
             bench_timing timing =
                 bench_measure_for(bench_seconds(call) / (count * ROUNDS), works[i], w);
+            if (timing.runs == 0) /* Ctrl-C */
+                return false;
             double ns = timing.fastest / pairs[i] * 1e9;
             r->ns[i] = round == 0 ? ns : fmin(r->ns[i], ns);
         }

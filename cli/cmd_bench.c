@@ -186,6 +186,8 @@ wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *er
 
 static int run(const cli_call *call)
 {
+    static const wfre_error stopped = {.code = WFRE_ERR_INTERRUPTED, .message = "interrupted"};
+    const wfre_monitor *monitor = cli_monitor();
     const char *name = cli_argument(call, 0);
     int code = EXIT_DONE;
     bool found = false;
@@ -194,6 +196,8 @@ static int run(const cli_call *call)
             continue;
         found = true;
         code = BENCHES[i]->run(call);
+        if (code != EXIT_INTERRUPTED && monitor->interrupted(monitor->context))
+            code = cli_fail(&stopped);
     }
     if (found)
         return code;
