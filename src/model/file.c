@@ -117,11 +117,8 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
         tensors[i] = (wfre_stored_tensor){tensor->name, dtype, tensor->rank, {0}, tensor->data};
         memcpy(tensors[i].shape, tensor->shape, sizeof tensor->shape);
     }
-    if (model->sketch) {
-        wfre_sketch_shape shape =
-            wfre_sketch_shape_for(&model->settings.score, model->entity_count);
-        wfre_sketch_tables_store(model->sketch, &shape, tensors + model->tensor_count);
-    }
+    if (model->sketch)
+        wfre_sketch_tables_store(model->sketch, tensors + model->tensor_count);
     if (extra->tensor_count)
         memcpy(tensors + model->tensor_count + sketch_tensors, extra->tensors,
                extra->tensor_count * sizeof *tensors);

@@ -284,6 +284,8 @@ wfre_status wfre_sketch_open(const wfre_model *model, const wfre_score *score, w
     if (!model->sketch)
         goto cleanup;
     TRY(create_frame(model, score, pool, &s, error));
+    if (memcmp(&model->sketch->shape, &s->shape, sizeof s->shape) != 0)
+        goto cleanup; /* the score has changed since */
     s->tables = model->sketch;
     packed = wfre_alloc(s->shape.stride, sizeof *packed);
     if (!packed)
@@ -343,8 +345,8 @@ static void sketch_query(void *context, size_t q, unsigned worker)
     float limit = (float)(INT32_MAX / 128) / (float)s->shape.stride;
     float largest = fmaxf(s->vectors->largest(s->shape.width, mapped), TINY);
     float scale = fminf(limit, INT16_MAX) / largest;
-    for (size_t i = 0; i < s->shape.width; i++)
-        to[i] = (int16_t)lrintf(mapped[i] * scale);
+    for (size_t i = 0; i < s->shape.width; i++) /* what is not a number becomes one, too */
+        to[i] = (int16_t)lrintf(fmaxf(mapped[i] * scale, -INT16_MAX));
     memset(to + s->shape.width, 0, (s->shape.stride - s->shape.width) * sizeof *to);
     double shift = 0;
     for (size_t k = 0; k < s->shape.rank; k++)

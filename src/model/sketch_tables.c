@@ -25,6 +25,7 @@ wfre_sketch_tables *wfre_sketch_tables_allocate(const wfre_sketch_shape *shape)
     wfre_sketch_tables *t = wfre_alloc_zero(1, sizeof *t);
     if (!t)
         return NULL;
+    t->shape = *shape;
     t->entity_map = wfre_alloc(shape->raw * shape->rank, sizeof *t->entity_map);
     t->query_map = wfre_alloc(shape->raw * shape->rank, sizeof *t->query_map);
     t->means = wfre_alloc(shape->rank, sizeof *t->means);
@@ -50,9 +51,10 @@ void wfre_sketch_tables_free(wfre_sketch_tables *tables)
     wfre_free(tables);
 }
 
-void wfre_sketch_tables_store(const wfre_sketch_tables *tables, const wfre_sketch_shape *shape,
+void wfre_sketch_tables_store(const wfre_sketch_tables *tables,
                               wfre_stored_tensor tensors[WFRE_SKETCH_TENSORS])
 {
+    const wfre_sketch_shape *shape = &tables->shape;
     const wfre_stored_tensor all[WFRE_SKETCH_TENSORS] = {
         {"search.entity_map", WFRE_DTYPE_F32, 2, {shape->raw, shape->rank}, tables->entity_map},
         {"search.query_map", WFRE_DTYPE_F32, 2, {shape->raw, shape->rank}, tables->query_map},
@@ -66,11 +68,11 @@ void wfre_sketch_tables_store(const wfre_sketch_tables *tables, const wfre_sketc
 wfre_status wfre_sketch_tables_find(const wfre_safetensors *file, const wfre_sketch_shape *shape,
                                     wfre_sketch_tables **tables, wfre_error *error)
 {
-    static const wfre_sketch_tables nowhere = {0};
+    const wfre_sketch_tables nowhere = {.shape = *shape};
     wfre_stored_tensor wanted[WFRE_SKETCH_TENSORS];
     void *data[WFRE_SKETCH_TENSORS];
     *tables = NULL;
-    wfre_sketch_tables_store(&nowhere, shape, wanted);
+    wfre_sketch_tables_store(&nowhere, wanted);
     for (int i = 0; i < WFRE_SKETCH_TENSORS; i++) {
         const wfre_stored_tensor *found = wfre_safetensors_find(file, wanted[i].name);
         if (!found || found->dtype != wanted[i].dtype || found->rank != wanted[i].rank ||
@@ -81,7 +83,8 @@ wfre_status wfre_sketch_tables_find(const wfre_safetensors *file, const wfre_ske
     wfre_sketch_tables *t = wfre_alloc_zero(1, sizeof *t);
     if (!t)
         return wfre_fail_memory(error, "opening a model");
-    *t = (wfre_sketch_tables){.entity_map = data[0],
+    *t = (wfre_sketch_tables){.shape = *shape,
+                              .entity_map = data[0],
                               .query_map = data[1],
                               .means = data[2],
                               .steps = data[3],

@@ -18,6 +18,7 @@ typedef struct wfre_sketch_shape {
 wfre_sketch_shape wfre_sketch_shape_for(const wfre_score_settings *settings, size_t entities);
 
 typedef struct wfre_sketch_tables {
+    wfre_sketch_shape shape;
     float *entity_map; /* [raw, rank] */
     float *query_map;  /* [raw, rank] */
     float *means;      /* [rank]: what the entities' features have been reduced by */
@@ -33,7 +34,7 @@ void wfre_sketch_tables_free(wfre_sketch_tables *tables);
 enum { WFRE_SKETCH_TENSORS = 5 };
 
 /* As they stand in a file. */
-void wfre_sketch_tables_store(const wfre_sketch_tables *tables, const wfre_sketch_shape *shape,
+void wfre_sketch_tables_store(const wfre_sketch_tables *tables,
                               wfre_stored_tensor tensors[WFRE_SKETCH_TENSORS]);
 
 /* Those that lie in the file; *tables is NULL if it has none of this shape. */

@@ -194,7 +194,7 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
     enum { MANY_RELATIONS = 100, MANY_EDGES = 16 };
     uint32_t entities = wfre_graph_entities(graph);
     double edges = 2 * (double)wfre_graph_triples(graph, WFRE_TRAIN);
-    if (wfre_graph_relations(graph) > MANY_RELATIONS && s->model.bases < 24)
+    if (wfre_graph_relations(graph) / 2 > MANY_RELATIONS && s->model.bases < 24)
         s->model.bases = 24;
     if (edges > (double)MANY_EDGES * (double)entities) { /* large sets of answers */
         s->model.rho = 20;
