@@ -7,7 +7,9 @@
  *
  * so all logits of a batch are one product of powers, and all gradients two more. In the derivative
  * x is taken as at least SLOPE_FLOOR: x^(p-1) has a pole at 0 that would otherwise rule the update.
- */
+ *
+ * A softmax does not ask how much mass a question has, and a model that may spend it freely learns
+ * single facts by heart. So mass * (rho / b) sum x may be added to the loss of each question. */
 #include "train/loss.h"
 
 #include <math.h>
@@ -203,6 +205,19 @@ static void complete_logits(wfre_loss_engine *engine, const wfre_loss_batch *bat
     }
 }
 
+/* A question's mass over all its branches, in the units of logits. */
+static double mass_of(const matrix_task *task, size_t first, size_t branches)
+{
+    const wfre_loss_engine *engine = task->engine;
+    const wfre_model_settings *model = &engine->settings.model;
+    double nothing =
+        model->gamma - (double)task->scale * model->score.epsilon * (double)task->batch->dim;
+    double sum = 0;
+    for (size_t r = first; r < first + branches; r++)
+        sum += nothing - (double)engine->branch_sum[r];
+    return sum;
+}
+
 static void query_gradient(void *context, size_t q, unsigned worker)
 {
     const matrix_task *task = context;
@@ -233,9 +248,13 @@ static void query_gradient(void *context, size_t q, unsigned worker)
         engine->losses[q] = wfre_query_loss_gradient(&query, engine->vectors, gradient, saved);
         share_branches(batch, logits, branches, best, gradient);
     }
-    for (size_t r = 0; r < branches; r++)
-        engine->branch_sum[first + r] =
-            (float)engine->vectors->sum(batch->candidates, logits + r * batch->candidates);
+    double mass = engine->settings.mass * (double)query.weight;
+    if (mass > 0)
+        engine->losses[q] += mass * mass_of(task, first, branches);
+    for (size_t r = 0; r < branches; r++) {
+        double sum = engine->vectors->sum(batch->candidates, logits + r * batch->candidates);
+        engine->branch_sum[first + r] = (float)(sum - mass);
+    }
 }
 
 /* Column sums of the gradient; a block of columns at a time, rows in order. */

@@ -33,6 +33,8 @@ const wfre_setting wfre_train_table[] = {
      "aim at all answers among shared candidates, not at the drawn alone: yes or no"},
     {"answer-weight", WFRE_SETTING_REAL, FIELD(answer_weight), -2, 2, NULL,
      "x: a query with n answers weighs (n + 4)^x; -0.5 is the paper's"},
+    {"mass", WFRE_SETTING_REAL, FIELD(mass), 0, 100, NULL,
+     "what a unit of a question's mass costs in the loss, with the local guide"},
     {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
      "hard candidates a query in the second stage"},
     {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,

@@ -30,11 +30,13 @@ static const uint32_t POSITIVES[] = {0, 3, 1, 5, 8, 2};
 static const uint32_t ANSWER_BEGIN[] = {0, 1, 3, 6, 7, 8};
 static const uint32_t ANSWERS[] = {0, 3, 4, 1, 5, 7, 8, 2};
 
-static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, uint64_t seed)
+static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, double mass,
+                         uint64_t seed)
 {
     memset(f, 0, sizeof *f);
     assert_ok(wfre_train_preset("small", NULL, &f->settings, error));
     f->settings.loss = loss;
+    f->settings.mass = mass;
     f->settings.hard = 3;
     f->settings.model.dim = DIM;
     f->settings.model.gamma = 8;
@@ -122,10 +124,11 @@ static bool compare(fixture *f, float *value, double gradient, double tolerance)
     return true;
 }
 
-static void check_gradients(wfre_loss loss, wfre_score_kind kind, bool by_pairs, uint64_t seed)
+static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, bool by_pairs,
+                            uint64_t seed)
 {
     fixture f;
-    open_fixture(&f, loss, kind, seed);
+    open_fixture(&f, loss, kind, mass, seed);
     f.by_pairs = by_pairs;
     (void)evaluate(&f);
     float branch[BRANCHES * DIM], table[CANDIDATES * DIM];
@@ -147,8 +150,9 @@ static void check_gradients(wfre_loss loss, wfre_score_kind kind, bool by_pairs,
 static void test_matrix(void **state)
 {
     (void)state;
-    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, false, 1);
-    check_gradients(WFRE_LOSS_SIGMOID, WFRE_SCORE_LOCAL, false, 2);
+    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, false, 1);
+    check_gradients(WFRE_LOSS_SIGMOID, WFRE_SCORE_LOCAL, 0, false, 2);
+    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0.7, false, 3);
 }
 
 static void test_pairs(void **state)
@@ -159,8 +163,8 @@ static void test_pairs(void **state)
         WFRE_SCORE_L2,  WFRE_SCORE_INNER, WFRE_SCORE_L1,        WFRE_SCORE_WASSERSTEIN};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         print_message("%s\n", wfre_score_kind_name(kinds[i]));
-        check_gradients(WFRE_LOSS_SOFTMAX, kinds[i], true, 200 + i);
-        check_gradients(WFRE_LOSS_SIGMOID, kinds[i], true, 300 + i);
+        check_gradients(WFRE_LOSS_SOFTMAX, kinds[i], 0, true, 200 + i);
+        check_gradients(WFRE_LOSS_SIGMOID, kinds[i], 0, true, 300 + i);
     }
 }
 
@@ -170,7 +174,7 @@ static void test_ways_agree(void **state)
     (void)state;
     for (int loss = WFRE_LOSS_SIGMOID; loss <= WFRE_LOSS_SOFTMAX; loss++) {
         fixture f;
-        open_fixture(&f, (wfre_loss)loss, WFRE_SCORE_LOCAL, 50);
+        open_fixture(&f, (wfre_loss)loss, WFRE_SCORE_LOCAL, 0, 50);
         double by_matrix = evaluate(&f);
         float branch[BRANCHES * DIM], table[CANDIDATES * DIM];
         memcpy(branch, f.branch_gradient, sizeof branch);
@@ -190,7 +194,7 @@ static void test_hardest(void **state)
 {
     (void)state;
     fixture f;
-    open_fixture(&f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 60);
+    open_fixture(&f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, 60);
     const uint32_t *begin, *hardest;
     assert_ok(wfre_loss_hardest(f.matrix, &f.batch, &begin, &hardest, error));
     wfre_score *score;
