@@ -204,6 +204,8 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
         s->batch = s->batch < 1024 ? 1024 : s->batch;
         s->negatives = 2048;
         s->positives = 1; /* many more are among the candidates */
+    } else {
+        s->mass = 0.1; /* paths and negation gain more than intersections of three lose */
     }
 }
 
