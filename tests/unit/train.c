@@ -177,7 +177,10 @@ static void test_presets(void **state)
     (void)state;
     struct {
         uint32_t entities, relations, triples, bases, batch;
-    } cases[] = {{3000, 4, 9000, 16, 512}, {3000, 80, 9000, 24, 512}, {3000, 80, 40000, 24, 1024}};
+        double mass;
+    } cases[] = {{3000, 4, 9000, 16, 512, 0.1},
+                 {3000, 160, 9000, 24, 512, 0.1},
+                 {3000, 160, 40000, 24, 1024, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         wfre_graph *graph =
             toy_random_graph(5, cases[i].entities, cases[i].relations, cases[i].triples);
@@ -185,6 +188,7 @@ static void test_presets(void **state)
         assert_ok(wfre_train_preset(NULL, graph, &s, error));
         assert_int_equal(s.model.bases, cases[i].bases);
         assert_int_equal(s.batch, cases[i].batch);
+        assert_true(s.mass == cases[i].mass);
         wfre_graph_close(graph);
     }
 }
