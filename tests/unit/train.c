@@ -178,8 +178,8 @@ static void test_presets(void **state)
     struct {
         uint32_t entities, relations, triples, bases, batch;
         double mass;
-    } cases[] = {{3000, 4, 9000, 16, 512, 0.1},
-                 {3000, 160, 9000, 24, 512, 0.1},
+    } cases[] = {{3000, 4, 9000, 16, 512, 0.05},
+                 {3000, 160, 9000, 24, 512, 0.05},
                  {3000, 160, 40000, 24, 1024, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         wfre_graph *graph =
