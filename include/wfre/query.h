@@ -225,6 +225,10 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_sampler_create(const wfre_graph *graph,
                                                         uint64_t seed, wfre_sampler **sampler,
                                                         wfre_error *error);
 WFRE_API void wfre_sampler_free(wfre_sampler *sampler);
+/* Queries are found backwards from random answers, unless this says which shares, of single edges
+ * and of longer paths, to walk forwards instead, from pairs of a relation and an entity that has
+ * it, all equally likely. That asks more often for entities with many edges. */
+WFRE_API void wfre_sampler_forward(wfre_sampler *sampler, double edges, double paths);
 WFRE_API uint32_t wfre_sampler_type_count(const wfre_sampler *sampler);
 
 /* The queries of one step, valid until the next. Query i is of type types[i], or, if that is NULL,

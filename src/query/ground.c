@@ -17,26 +17,39 @@ static const wfre_node *give_up(walk *w)
     return NULL;
 }
 
+static wfre_entity any_target(const walk *w, uint32_t group)
+{
+    wfre_list targets = wfre_group_targets(w->edges, group);
+    return targets.ids[wfre_rng_below(w->rng, (uint32_t)targets.count)];
+}
+
+/* One of the entity's relations, all equally likely but for the barred one; NULL if it has none. */
+static const wfre_edge_group *any_edges(const walk *w, wfre_entity entity, wfre_relation barred)
+{
+    const wfre_edge_group *begin = w->edges->entity_edges + w->edges->entity_begin[entity];
+    uint32_t count =
+        (uint32_t)(w->edges->entity_begin[entity + 1] - w->edges->entity_begin[entity]);
+    uint32_t gap = 0;
+    while (gap < count && begin[gap].relation != barred)
+        gap++;
+    uint32_t choices = count - (gap < count);
+    if (choices == 0)
+        return NULL;
+    uint32_t pick = wfre_rng_below(w->rng, choices);
+    return begin + pick + (pick >= gap);
+}
+
 /* (h, relation, answer) is an edge of the answer along relation ^ 1. `ahead` is the projection
  * above this one, WFRE_NONE if there is none; taking its inverse would lead back to where it leads.
  */
 static const wfre_node *ground_projection(walk *w, const wfre_node *type, wfre_entity answer,
                                           wfre_relation ahead)
 {
-    const wfre_edge_group *begin = w->edges->entity_edges + w->edges->entity_begin[answer];
-    uint32_t count =
-        (uint32_t)(w->edges->entity_begin[answer + 1] - w->edges->entity_begin[answer]);
-    uint32_t barred = 0;
-    while (barred < count && begin[barred].relation != ahead)
-        barred++;
-    uint32_t choices = count - (barred < count);
-    if (choices == 0)
+    const wfre_edge_group *edges = any_edges(w, answer, ahead);
+    if (!edges)
         return give_up(w);
-    uint32_t pick = wfre_rng_below(w->rng, choices);
-    pick += pick >= barred;
-    wfre_list heads = wfre_group_targets(w->edges, begin[pick].group);
-    wfre_relation relation = begin[pick].relation ^ 1;
-    wfre_entity head = heads.ids[wfre_rng_below(w->rng, (uint32_t)heads.count)];
+    wfre_relation relation = edges->relation ^ 1;
+    wfre_entity head = any_target(w, edges->group);
     return wfre_node_project(w->arena, relation, ground(w, type->children[0], head, relation));
 }
 
@@ -83,6 +96,48 @@ wfre_status wfre_ground(const wfre_graph *graph, wfre_split split, const wfre_no
         return WFRE_OK;
     *tree = ground(&w, type, wfre_rng_below(rng, entities), WFRE_NONE);
     return *tree || w.dead_end ? WFRE_OK : wfre_fail_memory(error, "sampling a query");
+}
+
+/* ---- forwards -----------------------------------------------------------------------------------
+ */
+
+/* The relation that a group belongs to. */
+static wfre_relation relation_of(const wfre_graph *graph, const wfre_adjacency *edges,
+                                 uint32_t group)
+{
+    wfre_relation low = 0, high = wfre_graph_relations(graph);
+    while (high - low > 1) {
+        wfre_relation middle = low + (high - low) / 2;
+        if (edges->relation_groups[middle] <= group)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split, unsigned length,
+                             wfre_rng *rng, wfre_arena *arena, const wfre_node **tree,
+                             wfre_error *error)
+{
+    walk w = {wfre_graph_adjacency(graph, split), rng, arena, false};
+    uint32_t groups = w.edges->relation_groups[wfre_graph_relations(graph)];
+    *tree = NULL;
+    if (groups == 0)
+        return WFRE_OK;
+    wfre_edge_group at = {.group = wfre_rng_below(rng, groups)};
+    at.relation = relation_of(graph, w.edges, at.group);
+    const wfre_node *path = wfre_node_project(
+        arena, at.relation, wfre_node_entity(arena, w.edges->group_entity[at.group]));
+    for (unsigned i = 1; i < length; i++) {
+        const wfre_edge_group *next = any_edges(&w, any_target(&w, at.group), at.relation ^ 1);
+        if (!next)
+            return WFRE_OK;
+        at = *next;
+        path = wfre_node_project(arena, at.relation, path);
+    }
+    *tree = path;
+    return path ? WFRE_OK : wfre_fail_memory(error, "sampling a query");
 }
 
 /* ---- branches -----------------------------------------------------------------------------------

@@ -16,6 +16,14 @@ WFRE_NODISCARD wfre_status wfre_ground(const wfre_graph *graph, wfre_split split
                                        const wfre_node *type, wfre_rng *rng, wfre_arena *arena,
                                        const wfre_node **tree, wfre_error *error);
 
+/* A path of `length` projections, walked forwards: the first is any pair of a relation and an
+ * entity that has it, all equally likely, as among the 1p training queries of the BetaE benchmark;
+ * then a target, and a relation of it that does not turn back. Walks from random answers hardly
+ * ever ask what only entities with many edges answer. *tree is NULL at a dead end. */
+WFRE_NODISCARD wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split,
+                                            unsigned length, wfre_rng *rng, wfre_arena *arena,
+                                            const wfre_node **tree, wfre_error *error);
+
 /* Which branches of intersections and unions must matter. */
 typedef enum wfre_branch_rule {
     WFRE_BRANCHES_ALL,    /* each of them */

@@ -31,6 +31,7 @@ struct wfre_sampler {
     wfre_split split;
     size_t cap;
     uint64_t seed;
+    double forward_edges, forward_paths; /* shares that are walked forwards */
     wfre_type_list types;
     worker *workers;
     size_t worker_count;
@@ -81,6 +82,12 @@ void wfre_sampler_free(wfre_sampler *sampler)
     wfre_free(sampler);
 }
 
+void wfre_sampler_forward(wfre_sampler *sampler, double edges, double paths)
+{
+    sampler->forward_edges = edges;
+    sampler->forward_paths = paths;
+}
+
 uint32_t wfre_sampler_type_count(const wfre_sampler *sampler)
 {
     return sampler->types.count;
@@ -104,6 +111,28 @@ static wfre_status keep(chunk *c, const wfre_sets *sets, const wfre_node *tree,
     return WFRE_OK;
 }
 
+/* How many projections a path has; 0 for types that are not paths. */
+static unsigned path_length(const wfre_node *type)
+{
+    unsigned length = 0;
+    for (; type->op == WFRE_OP_PROJECT; type = type->children[0])
+        length++;
+    return type->op == WFRE_OP_ENTITY ? length : 0;
+}
+
+static wfre_status ground(const wfre_sampler *sampler, worker *w, chunk *c, wfre_rng *rng,
+                          const wfre_node *type, const wfre_node **tree)
+{
+    unsigned length = path_length(type);
+    double share = length == 0   ? 0
+                   : length == 1 ? sampler->forward_edges
+                                 : sampler->forward_paths;
+    if (share > 0 && wfre_rng_double(rng) < share)
+        return wfre_ground_path(sampler->graph, sampler->split, length, rng, &w->attempt, tree,
+                                &c->error);
+    return wfre_ground(sampler->graph, sampler->split, type, rng, &w->attempt, tree, &c->error);
+}
+
 /* One attempt; query->tree stays NULL if it failed. */
 static wfre_status attempt(const wfre_sampler *sampler, worker *w, chunk *c, wfre_rng *rng,
                            wfre_sampled *query)
@@ -112,8 +141,7 @@ static wfre_status attempt(const wfre_sampler *sampler, worker *w, chunk *c, wfr
     const wfre_node *tree;
     wfre_set answers = wfre_set_empty();
     wfre_arena_reset(&w->attempt);
-    TRY(wfre_ground(sampler->graph, sampler->split, sampler->types.trees[query->type], rng,
-                    &w->attempt, &tree, &c->error));
+    TRY(ground(sampler, w, c, rng, sampler->types.trees[query->type], &tree));
     if (!tree)
         goto cleanup;
     TRY(wfre_exact_set(&w->exact, sampler->split, tree, &answers, &c->error));

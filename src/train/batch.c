@@ -347,6 +347,7 @@ wfre_status wfre_batcher_create(const wfre_graph *graph, const wfre_train_settin
         goto cleanup;
     }
     TRY(wfre_sampler_create(graph, WFRE_TRAIN, NULL, 0, settings->seed, &b->sampler, error));
+    wfre_sampler_forward(b->sampler, settings->forward_edges, settings->forward_paths);
     TRY(prepare_mix(b, error));
     *result = b;
     b = NULL;

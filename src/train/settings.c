@@ -49,6 +49,10 @@ const wfre_setting wfre_train_table[] = {
     SHARE(7, "inp"),
     SHARE(8, "pin"),
     SHARE(9, "pni"),
+    {"forward-edges", WFRE_SETTING_REAL, FIELD(forward_edges), 0, 1, NULL,
+     "share of 1p queries from any fact, instead of from a random answer"},
+    {"forward-paths", WFRE_SETTING_REAL, FIELD(forward_paths), 0, 1, NULL,
+     "the same of 2p and 3p queries"},
     {"schedule", WFRE_SETTING_NAME, FIELD(schedule), 0, 0, SCHEDULES,
      "learning rate over the run: steps (the paper's) or cosine"},
     {"warmup", WFRE_SETTING_REAL, FIELD(warmup), 0, 0.9, NULL, "share of the run to warm up"},
@@ -144,6 +148,7 @@ static void fill_paper(const paper_row *row, wfre_train_settings *s)
     s->drop_basis = 0.05;
     s->drop_negation = 0.1;
     s->steps = row->steps;
+    s->forward_edges = 1; /* the benchmark's training queries: 1p are all there are */
     mix_paper(s);
 }
 
@@ -186,6 +191,8 @@ static void fill_own(const own_row *row, wfre_train_settings *s)
     s->seconds = row->seconds;
     for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
         s->mix[t] = 1;
+    s->forward_edges = 0.5; /* random answers have few edges, those that are asked for have many */
+    s->forward_paths = 0.5;
     s->mix[0] = 4; /* single edges: all other types stand on them */
 }
 
