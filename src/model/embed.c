@@ -35,15 +35,15 @@ static wfre_status make_twin(wfre_embedder *e, wfre_error *error)
 {
     const wfre_model_settings *settings = &e->model->settings;
     size_t d = settings->dim, relations = e->model->relation_count;
+    size_t numbers = relations * d * wfre_model_width(e->model);
     e->twin = *e->model;
-    if (settings->bases == 0 ||
-        (double)relations * (double)d * (double)d * settings->layers * sizeof(float) > KEPT_LIMIT)
+    if (settings->bases == 0 || (double)numbers * settings->layers * sizeof(float) > KEPT_LIMIT)
         return WFRE_OK;
     e->twin.settings.bases = 0;
     e->made = wfre_alloc_zero(relations, sizeof *e->made);
     bool whole = e->made;
     for (uint32_t l = 0; l < settings->layers; l++) {
-        e->twin.layers[l].bases = wfre_alloc_zero(relations * d * d, sizeof(float));
+        e->twin.layers[l].bases = wfre_alloc_zero(numbers, sizeof(float));
         e->twin.layers[l].biases = wfre_alloc_zero(relations * d, sizeof(float));
         whole = whole && e->twin.layers[l].bases && e->twin.layers[l].biases;
     }
@@ -61,11 +61,24 @@ static void free_twin(wfre_embedder *e)
     wfre_weights_free(&e->weights);
 }
 
+/* Takes one relation's matrices, as they were just mixed, over to the twin. */
+static void keep_matrices(wfre_embedder *e, const wfre_weights_job *job, uint32_t relation)
+{
+    size_t width = wfre_model_width(e->model), relations = e->model->relation_count;
+    wfre_layer *layer = &e->twin.layers[job->layer];
+    for (uint32_t m = 0; m < e->model->settings.members; m++) {
+        size_t at = m * relations + job->program->relations[relation];
+        memcpy(layer->bases + at * width * width,
+               wfre_weights_matrix(&e->weights, job, relation, m), width * width * sizeof(float));
+        memcpy(layer->biases + at * width, wfre_weights_bias(&e->weights, job, relation, m),
+               width * sizeof(float));
+    }
+}
+
 /* Makes the matrices of the program's relations that are not there yet. */
 static wfre_status make_matrices(wfre_embedder *e, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    size_t d = e->model->settings.dim;
     wfre_program missing = {0}; /* its relations alone */
     if (!e->made)
         return WFRE_OK;
@@ -78,13 +91,8 @@ static wfre_status make_matrices(wfre_embedder *e, wfre_error *error)
     for (uint32_t l = 0; missing.relation_count > 0 && l < e->model->settings.layers; l++) {
         wfre_weights_job job = {e->model, l, &missing, NULL, e->linalg, e->pool, WFRE_FP32};
         TRY(wfre_weights_build(&e->weights, &job, error));
-        for (uint32_t i = 0; i < missing.relation_count; i++) {
-            size_t r = missing.relations[i];
-            memcpy(e->twin.layers[l].bases + r * d * d, wfre_weights_matrix(&e->weights, &job, i),
-                   d * d * sizeof(float));
-            memcpy(e->twin.layers[l].biases + r * d, wfre_weights_bias(&e->weights, &job, i),
-                   d * sizeof(float));
-        }
+        for (uint32_t i = 0; i < missing.relation_count; i++)
+            keep_matrices(e, &job, i);
     }
     for (uint32_t i = 0; i < missing.relation_count; i++)
         e->made[missing.relations[i]] = true;

@@ -25,6 +25,8 @@ const wfre_setting wfre_model_table[] = {
      "matrices that relations are mixed from; 0: a free one for each relation"},
     {"layers", WFRE_SETTING_U32, FIELD(layers), 1, WFRE_MAXIMUM_LAYERS, NULL,
      "layers of a projection"},
+    {"members", WFRE_SETTING_U32, FIELD(members), 1, 65536, NULL,
+     "equal parts of a histogram, each projected and learned by itself"},
     {"tnorm", WFRE_SETTING_NAME, FIELD(tnorm), 0, 0, TNORMS,
      "intersection: godel, product or lukasiewicz"},
     {"union", WFRE_SETTING_NAME, FIELD(unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm"},
@@ -147,6 +149,8 @@ static wfre_status read_settings(const wfre_safetensors *file, const char *path,
     wfre_model_settings_default(settings);
     for (size_t i = 0; i < wfre_model_table_count; i++) {
         const char *text = wfre_safetensors_metadata(file, wfre_model_table[i].name);
+        if (!text && strcmp(wfre_model_table[i].name, "members") == 0)
+            continue; /* the file is older than the setting, and has one */
         if (!text)
             return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                              "%s: the setting '%s' is missing", path, wfre_model_table[i].name);
@@ -216,9 +220,10 @@ static wfre_status read_frame(const wfre_safetensors *file, const char *path, wf
         goto cleanup;
     }
     /* The stored tensors must be there before memory is taken for them. */
-    size_t d = settings.dim, matrices = settings.bases ? settings.bases : relation_count;
-    if (entities->shape[1] != d ||
-        !has_tensor(file, "layer0.bases", 3, (size_t[]){matrices, d, d}) ||
+    size_t width = settings.dim / settings.members;
+    size_t matrices = settings.members * (settings.bases ? settings.bases : relation_count);
+    if (entities->shape[1] != settings.dim ||
+        !has_tensor(file, "layer0.bases", 3, (size_t[]){matrices, width, width}) ||
         (settings.bases &&
          !has_tensor(file, "layer0.coefficients", 2, (size_t[]){relation_count, matrices}))) {
         status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,

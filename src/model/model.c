@@ -20,6 +20,7 @@ void wfre_model_settings_default(wfre_model_settings *settings)
         .dim = 400,
         .bases = 30,
         .layers = 1,
+        .members = 1,
         .tnorm = WFRE_TNORM_GODEL,
         .unions = WFRE_UNION_DNF,
         .gamma = 37.5,
@@ -30,11 +31,15 @@ void wfre_model_settings_default(wfre_model_settings *settings)
 
 wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_error *error)
 {
-    uint32_t block = settings->score.block;
+    uint32_t block = settings->score.block, members = settings->members;
     if (settings->dim == 0 || settings->dim > 65536 || block == 0 || settings->dim % block != 0)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "dim %u: must be a multiple of the block size %u, at most 65536",
                          settings->dim, block);
+    if (members == 0 || settings->dim % members != 0 || settings->dim / members % block != 0)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "members %u: each must have a whole number of blocks, dim %u of %u",
+                         members, settings->dim, block);
     if (settings->layers < 1 || settings->layers > WFRE_MAXIMUM_LAYERS)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "layers %u: must be 1 to %d",
                          settings->layers, WFRE_MAXIMUM_LAYERS);
@@ -67,11 +72,12 @@ static wfre_tensor describe(float *data, uint32_t rank, size_t a, size_t b, size
 /* The shapes of one layer's tensors, in the order of wfre_layer's fields. */
 static void layer_shapes(const wfre_model *model, wfre_tensor shapes[WFRE_LAYER_TENSORS])
 {
-    size_t d = model->settings.dim, matrices = wfre_model_matrices(model);
+    size_t d = model->settings.dim, width = wfre_model_width(model);
+    size_t matrices = (size_t)model->settings.members * wfre_model_matrices(model);
     bool mixed = model->settings.bases > 0;
     shapes[0] = describe(NULL, 2, mixed ? model->relation_count : 0, matrices, 1);
-    shapes[1] = describe(NULL, 3, matrices, d, d);
-    shapes[2] = describe(NULL, 2, matrices, d, 1);
+    shapes[1] = describe(NULL, 3, matrices, width, width);
+    shapes[2] = describe(NULL, 2, matrices, width, 1);
     shapes[3] = describe(NULL, 1, d, 1, 1);
     shapes[4] = describe(NULL, 1, d, 1, 1);
 }
@@ -188,19 +194,19 @@ static void fill_normal(wfre_tensor *tensor, double deviation, uint64_t seed, ui
         tensor->data[i] = (float)(deviation * wfre_rng_normal(&rng));
 }
 
-/* Entities uniform in [0, 1]; matrices nearly orthogonal (normal with variance 1/d). The scale of
+/* Entities uniform in [0, 1]; matrices nearly orthogonal (normal with variance 1/w). The scale of
  * the coefficients does not matter much, since the layer norm takes it out. */
 static void initialise(wfre_model *model, uint64_t seed)
 {
     wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
     for (size_t i = 0; i < model->tensors[0].count; i++)
         model->entities[i] = wfre_rng_float(&rng);
-    double d = model->settings.dim, matrices = wfre_model_matrices(model);
+    double width = (double)wfre_model_width(model), matrices = wfre_model_matrices(model);
     for (uint32_t l = 0; l < model->settings.layers; l++) {
         wfre_tensor *t = &model->tensors[1 + WFRE_LAYER_TENSORS * l];
         fill_normal(&t[0], sqrt(2 / (model->relation_count + matrices)), seed, 1 + 8 * l);
-        fill_normal(&t[1], sqrt(1 / d), seed, 2 + 8 * l);
-        fill_normal(&t[2], 0.1 * sqrt(1 / d), seed, 3 + 8 * l);
+        fill_normal(&t[1], sqrt(1 / width), seed, 2 + 8 * l);
+        fill_normal(&t[2], 0.1 * sqrt(1 / width), seed, 3 + 8 * l);
         for (size_t i = 0; i < t[3].count; i++)
             t[3].data[i] = 1;
     }

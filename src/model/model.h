@@ -1,17 +1,17 @@
 /* The model's parameters from the inside.
  *
  * Shapes, with n entities, R directed relations, K bases (K = R when each relation has a free
- * matrix) and d dimensions:
+ * matrix), d dimensions and M members of w = d / M dimensions each:
  *
- *   entities      [n, d]     read as clamp(e, 0, 1)
+ *   entities      [n, d]         read as clamp(e, 0, 1)
  *   and for each layer of the projection
- *   coefficients  [R, K]     absent when each relation has a free matrix
- *   bases         [K, d, d]  output index first
- *   biases        [K, d]
- *   gain, shift   [d]        of the layer norm
+ *   coefficients  [R, M * K]     absent when each relation has a free matrix
+ *   bases         [M * K, w, w]  output index first; K of each member, one member after the other
+ *   biases        [M * K, w]
+ *   gain, shift   [d]            of the layer norm
  *
  * A layer computes s = sum_j c_rj (V_j m + a_j), then LayerNorm(s), then the activation: sigmoid in
- * the last layer, relu before. */
+ * the last layer, relu before; each member by itself, from its own w dimensions. */
 #ifndef WFRE_SRC_MODEL_MODEL_H
 #define WFRE_SRC_MODEL_MODEL_H
 
@@ -52,8 +52,13 @@ struct wfre_model {
     struct wfre_sketch_tables *sketch;    /* NULL: made by whoever searches */
 };
 
-/* The number of matrices: K, or the relations when each has its own. */
+/* The matrices of a member: K, or the relations when each has its own. */
 uint32_t wfre_model_matrices(const wfre_model *model);
+/* The dimensions of a member. */
+static inline size_t wfre_model_width(const wfre_model *model)
+{
+    return model->settings.dim / model->settings.members;
+}
 
 /* Checks settings against each other; the message names the one at fault. */
 WFRE_NODISCARD wfre_status wfre_model_settings_check(const wfre_model_settings *settings,

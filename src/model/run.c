@@ -18,8 +18,8 @@ static const float NORM_EPSILON = 1e-5f;
 typedef struct layer_state {
     float *input;  /* [P, d] after dropout; the output of the layer before it */
     float *linear; /* [P, d] W m + b, before the layer norm */
-    float *mean;   /* [P] */
-    float *rstd;   /* [P] */
+    float *mean;   /* [members, P] */
+    float *rstd;   /* [members, P] */
     float *slope;  /* [P, d] gradient of `linear` */
     wfre_weights weights;
 } layer_state;
@@ -258,25 +258,56 @@ static wfre_weights_job weights_job(const wfre_run *run, uint32_t layer)
         run->linalg, run->pool, run->precision};
 }
 
-/* The layer norm of one layer over the projections of a level. */
-static wfre_norm_job norm_job(wfre_run *run, const wfre_program_level *level, uint32_t l)
+/* The layer norm of one member of a layer over the projections of a level. */
+static wfre_norm_job norm_job(wfre_run *run, const wfre_program_level *level, uint32_t l,
+                              uint32_t member)
 {
-    size_t d = run->model->settings.dim, first = level->projection_offset;
+    size_t d = run->model->settings.dim, width = wfre_model_width(run->model);
+    size_t first = level->projection_offset, column = member * width;
+    size_t statistics = (size_t)member * run->program->projection_count + first;
     layer_state *state = &run->layers[l];
     bool last = l + 1 == run->model->settings.layers;
+    float *y = last ? run->rows + level->project_begin * d : run->layers[l + 1].input + first * d;
     return (wfre_norm_job){
         .rows = level->project_end - level->project_begin,
-        .width = d,
+        .width = width,
         .activation = last ? WFRE_SIGMOID : WFRE_RELU,
         .epsilon = NORM_EPSILON,
-        .gain = run->model->layers[l].gain,
-        .bias = run->model->layers[l].shift,
-        .x = state->linear + first * d,
+        .gain = run->model->layers[l].gain + column,
+        .bias = run->model->layers[l].shift + column,
+        .x = state->linear + first * d + column,
         .ldx = d,
-        .y = last ? run->rows + level->project_begin * d : run->layers[l + 1].input + first * d,
+        .y = y + column,
         .ldy = d,
-        .mean = state->mean + first,
-        .rstd = state->rstd + first,
+        .mean = state->mean + statistics,
+        .rstd = state->rstd + statistics,
+    };
+}
+
+/* The product of the rows of one group with its relation's matrix of one member. */
+static wfre_gemm_job linear_product(wfre_run *run, const wfre_program_group *group, size_t first,
+                                    uint32_t l, uint32_t member, bool back)
+{
+    size_t d = run->model->settings.dim, width = wfre_model_width(run->model);
+    size_t begin = first * d + member * width, rows = group->end - group->begin;
+    layer_state *state = &run->layers[l];
+    wfre_weights_job weights = weights_job(run, l);
+    const float *bias = wfre_weights_bias(&state->weights, &weights, group->relation, member);
+    for (size_t i = 0; i < rows && !back; i++)
+        memcpy(state->linear + begin + i * d, bias, width * sizeof *bias);
+    return (wfre_gemm_job){
+        .transpose_b = !back,
+        .m = rows,
+        .n = width,
+        .k = width,
+        .alpha = 1,
+        .a = (back ? state->slope : state->input) + begin,
+        .lda = d,
+        .b = wfre_weights_matrix(&state->weights, &weights, group->relation, member),
+        .ldb = width,
+        .beta = back ? 0 : 1,
+        .c = (back ? run->slope_in : state->linear) + begin,
+        .ldc = d,
     };
 }
 
@@ -284,30 +315,12 @@ static wfre_norm_job norm_job(wfre_run *run, const wfre_program_level *level, ui
 static wfre_status linear_products(wfre_run *run, const wfre_program_level *level, uint32_t l,
                                    bool back, wfre_error *error)
 {
-    size_t d = run->model->settings.dim, count = 0;
-    layer_state *state = &run->layers[l];
-    wfre_weights_job weights = weights_job(run, l);
+    size_t count = 0;
     for (uint32_t g = level->group_begin; g < level->group_end; g++) {
         const wfre_program_group *group = &run->program->groups[g];
         size_t first = level->projection_offset + group->begin - level->project_begin;
-        size_t rows = group->end - group->begin;
-        const float *bias = wfre_weights_bias(&state->weights, &weights, group->relation);
-        for (size_t i = 0; i < rows && !back; i++)
-            memcpy(state->linear + (first + i) * d, bias, d * sizeof *bias);
-        run->jobs[count++] = (wfre_gemm_job){
-            .transpose_b = !back,
-            .m = rows,
-            .n = d,
-            .k = d,
-            .alpha = 1,
-            .a = (back ? state->slope : state->input) + first * d,
-            .lda = d,
-            .b = wfre_weights_matrix(&state->weights, &weights, group->relation),
-            .ldb = d,
-            .beta = back ? 0 : 1,
-            .c = (back ? run->slope_in : state->linear) + first * d,
-            .ldc = d,
-        };
+        for (uint32_t m = 0; m < run->model->settings.members; m++)
+            run->jobs[count++] = linear_product(run, group, first, l, m, back);
     }
     return wfre_gemm(run->linalg, run->precision, run->jobs, count, error);
 }
@@ -321,28 +334,38 @@ static wfre_status project_forward(wfre_run *run, const wfre_program_level *leve
         wfre_status status = linear_products(run, level, l, false, error);
         if (status != WFRE_OK)
             return status;
-        wfre_norm_job norm = norm_job(run, level, l);
-        wfre_norm_forward(run->linalg, &norm);
+        for (uint32_t m = 0; m < run->model->settings.members; m++) {
+            wfre_norm_job norm = norm_job(run, level, l, m);
+            wfre_norm_forward(run->linalg, &norm);
+        }
     }
     return WFRE_OK;
+}
+
+static wfre_status norm_backward(wfre_run *run, const wfre_program_level *level, uint32_t l,
+                                 uint32_t member, wfre_layer *gradient, wfre_error *error)
+{
+    size_t d = run->model->settings.dim, first = level->projection_offset;
+    size_t column = member * wfre_model_width(run->model);
+    bool last = l + 1 == run->model->settings.layers;
+    wfre_norm_job norm = norm_job(run, level, l, member);
+    norm.dy = (last ? wfre_run_gradient(run, level->project_begin) : run->slope_in + first * d) +
+              column;
+    norm.lddy = d;
+    norm.dx = run->layers[l].slope + first * d + column;
+    norm.lddx = d;
+    norm.dgain = gradient->gain + column;
+    norm.dbias = gradient->shift + column;
+    return wfre_norm_backward(run->linalg, &norm, error);
 }
 
 static wfre_status project_backward(wfre_run *run, const wfre_program_level *level,
                                     wfre_layer *layers, wfre_error *error)
 {
-    size_t d = run->model->settings.dim, first = level->projection_offset;
-    uint32_t count = run->model->settings.layers;
     wfre_status status = WFRE_OK;
-    for (uint32_t l = count; l-- > 0;) {
-        wfre_norm_job norm = norm_job(run, level, l);
-        norm.dy = l + 1 == count ? wfre_run_gradient(run, level->project_begin)
-                                 : run->slope_in + first * d;
-        norm.lddy = d;
-        norm.dx = run->layers[l].slope + first * d;
-        norm.lddx = d;
-        norm.dgain = layers[l].gain;
-        norm.dbias = layers[l].shift;
-        TRY(wfre_norm_backward(run->linalg, &norm, error));
+    for (uint32_t l = run->model->settings.layers; l-- > 0;) {
+        for (uint32_t m = 0; m < run->model->settings.members; m++)
+            TRY(norm_backward(run, level, l, m, &layers[l], error));
         TRY(linear_products(run, level, l, true, error));
     }
     for_rows(run, level->project_begin, level->project_end, level->projection_offset,
@@ -363,6 +386,7 @@ static bool replace_tensor(float **tensor, size_t count)
 static bool reserve_projections(wfre_run *run, const wfre_program *program)
 {
     size_t d = run->model->settings.dim, count = program->projection_count;
+    size_t members = run->model->settings.members;
     bool fits = true;
     if (count > run->projection_capacity) {
         run->projection_capacity = 0;
@@ -372,12 +396,14 @@ static bool reserve_projections(wfre_run *run, const wfre_program *program)
             fits = replace_tensor(&state->input, count * d) &&
                    replace_tensor(&state->linear, count * d) &&
                    replace_tensor(&state->slope, count * d) &&
-                   replace_tensor(&state->mean, count) && replace_tensor(&state->rstd, count);
+                   replace_tensor(&state->mean, members * count) &&
+                   replace_tensor(&state->rstd, members * count);
         }
         run->projection_capacity = fits ? count : 0;
     }
     return fits && wfre_reserve((void **)&run->jobs, &run->job_capacity,
-                                (size_t)program->group_count + 1, sizeof *run->jobs);
+                                ((size_t)program->group_count + 1) * members,
+                                sizeof *run->jobs);
 }
 
 static wfre_status reserve(wfre_run *run, const wfre_program *program, wfre_error *error)

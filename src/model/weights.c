@@ -1,13 +1,13 @@
-/* W_r = sum_j c_rj V_j as a matrix product over slices of output rows.
+/* W_r = sum_j c_rj V_j as a matrix product over slices of output rows, for each member by itself.
  *
  * Without dropout on the bases all outputs share one mixing matrix [U, K]; with it, every output
  * row has its own, masked one. Either way slice s covers the output rows of one mixing matrix:
  *
- *   forward    W[:, s, :]  = M_s     V[:, s, :]      [U, K] x [K, rows * d]
- *   backward   dV[:, s, :] = M_s'    dW[:, s, :]     [K, U] x [U, rows * d]
- *              dM_s        = dW[:, s, :] V[:, s, :]' [U, rows * d] x [rows * d, K]
+ *   forward    W[:, s, :]  = M_s     V[:, s, :]      [U, K] x [K, rows * w]
+ *   backward   dV[:, s, :] = M_s'    dW[:, s, :]     [K, U] x [U, rows * w]
+ *              dM_s        = dW[:, s, :] V[:, s, :]' [U, rows * w] x [rows * w, K]
  *
- * and the same for the biases b_r = sum_j c_rj a_j, where d becomes 1.
+ * and the same for the biases b_r = sum_j c_rj a_j, where w becomes 1.
  *
  * The way back makes dW for a band of output rows at a time, small enough to be still in the cache
  * when the last two products read it; the whole would take as much memory as all W_r. */
@@ -31,30 +31,44 @@ static bool masked(const wfre_weights_job *job)
     return job->noise && job->noise->drop_basis > 0;
 }
 
-const float *wfre_weights_matrix(const wfre_weights *weights, const wfre_weights_job *job,
-                                 uint32_t relation)
+/* Which of the [members, relations] matrices or biases it is. */
+static size_t matrix_index(const wfre_weights_job *job, uint32_t relation, uint32_t member)
 {
-    size_t d = job->model->settings.dim;
     if (free_matrices(job))
-        return job->model->layers[job->layer].bases + job->program->relations[relation] * d * d;
-    return weights->built + relation * d * d;
+        return (size_t)member * job->model->relation_count + job->program->relations[relation];
+    return (size_t)member * job->program->relation_count + relation;
+}
+
+const float *wfre_weights_matrix(const wfre_weights *weights, const wfre_weights_job *job,
+                                 uint32_t relation, uint32_t member)
+{
+    size_t width = wfre_model_width(job->model);
+    const float *all =
+        free_matrices(job) ? job->model->layers[job->layer].bases : weights->built;
+    return all + matrix_index(job, relation, member) * width * width;
 }
 
 const float *wfre_weights_bias(const wfre_weights *weights, const wfre_weights_job *job,
-                               uint32_t relation)
+                               uint32_t relation, uint32_t member)
 {
-    size_t d = job->model->settings.dim;
-    if (free_matrices(job))
-        return job->model->layers[job->layer].biases + job->program->relations[relation] * d;
-    return weights->built_bias + relation * d;
+    const float *all =
+        free_matrices(job) ? job->model->layers[job->layer].biases : weights->built_bias;
+    return all + matrix_index(job, relation, member) * wfre_model_width(job->model);
+}
+
+/* The coefficients of a relation, over all members. */
+static size_t coefficient_count(const wfre_weights_job *job)
+{
+    return (size_t)job->model->settings.members * job->model->settings.bases;
 }
 
 static wfre_status reserve(wfre_weights *weights, const wfre_weights_job *job, wfre_error *error)
 {
-    size_t d = job->model->settings.dim, used = job->program->relation_count;
-    size_t mixing = (masked(job) ? d : 1) * used * job->model->settings.bases;
+    size_t d = job->model->settings.dim, width = wfre_model_width(job->model);
+    size_t used = job->program->relation_count;
+    size_t mixing = (masked(job) ? width : 1) * used * coefficient_count(job);
     if (free_matrices(job) ||
-        (wfre_reserve_tensor(&weights->built, &weights->built_capacity, used * d * d) &&
+        (wfre_reserve_tensor(&weights->built, &weights->built_capacity, used * d * width) &&
          wfre_reserve_tensor(&weights->built_bias, &weights->built_bias_capacity, used * d) &&
          wfre_reserve_tensor(&weights->mixing, &weights->mixing_capacity, mixing)))
         return WFRE_OK;
@@ -74,11 +88,11 @@ static void mix_relation(void *context, size_t u, unsigned worker)
     (void)worker;
     const mixing_task *task = context;
     const wfre_weights_job *job = task->job;
-    size_t bases = job->model->settings.bases, used = job->program->relation_count;
+    size_t count = coefficient_count(job), used = job->program->relation_count;
     uint32_t relation = job->program->relations[u];
-    const float *row = job->model->layers[job->layer].coefficients + relation * bases;
+    const float *row = job->model->layers[job->layer].coefficients + relation * count;
     if (!masked(job)) {
-        memcpy(task->weights->mixing + u * bases, row, bases * sizeof *row);
+        memcpy(task->weights->mixing + u * count, row, count * sizeof *row);
         return;
     }
     float rate = job->noise->drop_basis, scale = 1 / (1 - rate);
@@ -86,20 +100,21 @@ static void mix_relation(void *context, size_t u, unsigned worker)
         wfre_coin_make(wfre_rng_keyed(job->noise->seed ^ 0x6261736573u, job->noise->step,
                                       (uint64_t)relation << 8 | job->layer),
                        rate);
-    for (size_t s = 0; s < job->model->settings.dim; s++) {
-        float *mixed = task->weights->mixing + (s * used + u) * bases;
-        for (size_t j = 0; j < bases; j++)
+    for (size_t s = 0; s < wfre_model_width(job->model); s++) {
+        float *mixed = task->weights->mixing + (s * used + u) * count;
+        for (size_t j = 0; j < count; j++)
             mixed[j] = wfre_coin_throw(&mask) ? 0 : row[j] * scale;
     }
 }
 
 /* ---- products over slices ----------------------------------------------------------------- */
 
-/* Output rows [first, first + rows) of the matrices, or of the biases. */
+/* Output rows [first, first + rows) of a member's matrices, or of its biases. */
 typedef struct band {
     const wfre_weights *weights;
     const wfre_weights_job *job;
     const wfre_layer *out; /* gradients; NULL on the way forward */
+    uint32_t member;
     size_t first, rows;
     bool biases;
 } band;
@@ -115,38 +130,48 @@ static size_t slice_rows(const band *b)
     return masked(b->job) ? 1 : b->rows;
 }
 
-/* The numbers of an output row: d weights or one bias. */
+/* The numbers of an output row: w weights or one bias. */
 static size_t width_of(const band *b)
 {
-    return b->biases ? 1 : b->job->model->settings.dim;
+    return b->biases ? 1 : wfre_model_width(b->job->model);
 }
 
-/* The mixing matrix of slice s of the band. */
+/* Where slice s begins in a tensor [members, count, w, width]. */
+static size_t slice_offset(const band *b, size_t count, size_t s)
+{
+    size_t rows = b->member * count * wfre_model_width(b->job->model);
+    return (rows + b->first + s) * width_of(b);
+}
+
+/* The mixing matrix of slice s of the band, its rows coefficient_count apart. */
 static const float *mixing_of(const band *b, size_t s)
 {
-    size_t size = b->job->program->relation_count * b->job->model->settings.bases;
-    return b->weights->mixing + (masked(b->job) ? (b->first + s) * size : 0);
+    size_t size = b->job->program->relation_count * coefficient_count(b->job);
+    return b->weights->mixing + (masked(b->job) ? (b->first + s) * size : 0) +
+           b->member * b->job->model->settings.bases;
 }
 
-/* What the bases have for slice s, [K, d, width] in all. */
+/* What the bases have for slice s, [K, w, width] in all. */
 static const float *bases_of(const band *b, size_t s)
 {
     const wfre_layer *layer = &b->job->model->layers[b->job->layer];
-    return (b->biases ? layer->biases : layer->bases) + (b->first + s) * width_of(b);
+    return (b->biases ? layer->biases : layer->bases) +
+           slice_offset(b, b->job->model->settings.bases, s);
 }
 
 /* The gradients of slice s, [U, rows, width]; those of the biases are there for all rows. */
 static const float *gradient_of(const band *b, size_t s, size_t *stride)
 {
-    *stride = b->biases ? b->job->model->settings.dim : b->rows * width_of(b);
-    return b->biases ? b->weights->gradient_bias + b->first + s
-                     : b->weights->gradient + s * width_of(b);
+    *stride = b->biases ? wfre_model_width(b->job->model) : b->rows * width_of(b);
+    return b->biases
+               ? b->weights->gradient_bias + slice_offset(b, b->job->program->relation_count, s)
+               : b->weights->gradient + s * width_of(b);
 }
 
 static void shape_build(wfre_gemm_job *gemm, const band *b, size_t s)
 {
     size_t bases = b->job->model->settings.bases, width = width_of(b);
-    size_t stride = b->job->model->settings.dim * width;
+    size_t stride = wfre_model_width(b->job->model) * width;
     float *built = b->biases ? b->weights->built_bias : b->weights->built;
     *gemm = (wfre_gemm_job){
         .m = b->job->program->relation_count,
@@ -154,10 +179,10 @@ static void shape_build(wfre_gemm_job *gemm, const band *b, size_t s)
         .k = bases,
         .alpha = 1,
         .a = mixing_of(b, s),
-        .lda = bases,
+        .lda = coefficient_count(b->job),
         .b = bases_of(b, s),
         .ldb = stride,
-        .c = built + (b->first + s) * width,
+        .c = built + slice_offset(b, b->job->program->relation_count, s),
         .ldc = stride,
     };
 }
@@ -174,11 +199,11 @@ static void shape_bases(wfre_gemm_job *gemm, const band *b, size_t s)
         .k = b->job->program->relation_count,
         .alpha = 1,
         .a = mixing_of(b, s),
-        .lda = bases,
+        .lda = coefficient_count(b->job),
         .b = gradient,
         .ldb = stride,
-        .c = out + (b->first + s) * width,
-        .ldc = b->job->model->settings.dim * width,
+        .c = out + slice_offset(b, bases, s),
+        .ldc = wfre_model_width(b->job->model) * width,
     };
 }
 
@@ -197,7 +222,7 @@ static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
         .a = gradient,
         .lda = stride,
         .b = bases_of(b, s),
-        .ldb = b->job->model->settings.dim * width,
+        .ldb = wfre_model_width(b->job->model) * width,
         .beta = b->biases ? 1 : 0,
         .c = b->weights->partial + s * used * bases,
         .ldc = bases,
@@ -208,20 +233,22 @@ static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
 static void shape_matrix(wfre_gemm_job *gemm, const band *b, size_t u)
 {
     const wfre_program *program = b->job->program;
-    size_t d = b->job->model->settings.dim, use = program->use_begin[u];
+    size_t d = b->job->model->settings.dim, width = wfre_model_width(b->job->model);
+    size_t use = program->use_begin[u], column = b->member * width;
+    size_t free_index = matrix_index(b->job, (uint32_t)u, b->member);
     *gemm = (wfre_gemm_job){
         .transpose_a = true,
         .m = b->rows,
-        .n = d,
+        .n = width,
         .k = program->use_begin[u + 1] - use,
         .alpha = 1,
-        .a = b->weights->slope + use * d + b->first,
+        .a = b->weights->slope + use * d + column + b->first,
         .lda = d,
-        .b = b->weights->input + use * d,
+        .b = b->weights->input + use * d + column,
         .ldb = d,
-        .c = free_matrices(b->job) ? b->out->bases + program->relations[u] * d * d
-                                   : b->weights->gradient + u * b->rows * d,
-        .ldc = d,
+        .c = free_matrices(b->job) ? b->out->bases + free_index * width * width
+                                   : b->weights->gradient + u * b->rows * width,
+        .ldc = width,
     };
 }
 
@@ -250,10 +277,13 @@ wfre_status wfre_weights_build(wfre_weights *weights, const wfre_weights_job *jo
         goto cleanup;
     mixing_task task = {weights, job};
     wfre_pool_run(job->pool, job->program->relation_count, mix_relation, &task);
-    band all = {.weights = weights, .job = job, .rows = job->model->settings.dim};
-    TRY(run_products(&all, slices_of(&all), shape_build, error));
-    all.biases = true;
-    TRY(run_products(&all, slices_of(&all), shape_build, error));
+    for (uint32_t m = 0; m < job->model->settings.members; m++) {
+        band all = {
+            .weights = weights, .job = job, .member = m, .rows = wfre_model_width(job->model)};
+        TRY(run_products(&all, slices_of(&all), shape_build, error));
+        all.biases = true;
+        TRY(run_products(&all, slices_of(&all), shape_build, error));
+    }
 cleanup:
     return status;
 }
@@ -274,15 +304,20 @@ static void gather_relation(void *context, size_t u, unsigned worker)
     const gather_task *task = context;
     const wfre_program *program = task->job->program;
     const wfre_vector_table *vectors = wfre_linalg_vectors(task->job->linalg);
-    size_t d = task->job->model->settings.dim;
-    float *bias = free_matrices(task->job) ? task->out->biases + program->relations[u] * d
-                                           : task->weights->gradient_bias + u * d;
-    memset(bias, 0, d * sizeof *bias);
-    for (size_t i = program->use_begin[u]; i < program->use_begin[u + 1]; i++) {
-        const float *slope = task->slope + program->uses[i] * d;
-        memcpy(task->weights->slope + i * d, slope, d * sizeof *slope);
-        memcpy(task->weights->input + i * d, task->input + program->uses[i] * d, d * sizeof *slope);
-        vectors->axpy(d, 1, slope, bias);
+    size_t d = task->job->model->settings.dim, width = wfre_model_width(task->job->model);
+    size_t begin = program->use_begin[u], end = program->use_begin[u + 1];
+    for (size_t i = begin; i < end; i++) {
+        size_t from = program->uses[i] * d;
+        memcpy(task->weights->slope + i * d, task->slope + from, d * sizeof(float));
+        memcpy(task->weights->input + i * d, task->input + from, d * sizeof(float));
+    }
+    float *biases =
+        free_matrices(task->job) ? task->out->biases : task->weights->gradient_bias;
+    for (uint32_t m = 0; m < task->job->model->settings.members; m++) {
+        float *bias = biases + matrix_index(task->job, (uint32_t)u, m) * width;
+        memset(bias, 0, width * sizeof *bias);
+        for (size_t i = begin; i < end; i++)
+            vectors->axpy(width, 1, task->weights->slope + i * d + m * width, bias);
     }
 }
 
@@ -293,11 +328,13 @@ static void add_coefficients(void *context, size_t u, unsigned worker)
     (void)worker;
     const band *b = context;
     size_t bases = b->job->model->settings.bases, used = b->job->program->relation_count;
-    float *out = b->out->coefficients + b->job->program->relations[u] * bases;
+    size_t count = coefficient_count(b->job);
+    float *out =
+        b->out->coefficients + b->job->program->relations[u] * count + b->member * bases;
     float scale = masked(b->job) ? 1 / (1 - b->job->noise->drop_basis) : 1;
     for (size_t s = 0; s < slices_of(b); s++) {
         const float *partial = b->weights->partial + (s * used + u) * bases;
-        const float *mixing = mixing_of(b, s) + u * bases;
+        const float *mixing = mixing_of(b, s) + u * count;
         for (size_t j = 0; j < bases; j++)
             out[j] += mixing[j] != 0 || !masked(b->job) ? scale * partial[j] : 0;
     }
@@ -322,11 +359,12 @@ static wfre_status reserve_gradients(wfre_weights *w, const band *b, wfre_error 
 {
     const wfre_program *program = b->job->program;
     size_t d = b->job->model->settings.dim, bases = b->job->model->settings.bases;
+    size_t width = wfre_model_width(b->job->model);
     size_t used = program->relation_count, uses = program->projection_count;
     bool fits = wfre_reserve_tensor(&w->slope, &w->slope_capacity, uses * d) &&
                 wfre_reserve_tensor(&w->input, &w->input_capacity, uses * d);
     if (fits && bases > 0)
-        fits = wfre_reserve_tensor(&w->gradient, &w->gradient_capacity, used * b->rows * d) &&
+        fits = wfre_reserve_tensor(&w->gradient, &w->gradient_capacity, used * b->rows * width) &&
                wfre_reserve_tensor(&w->gradient_bias, &w->gradient_bias_capacity, used * d) &&
                wfre_reserve_tensor(&w->partial, &w->partial_capacity, slices_of(b) * used * bases);
     return fits ? WFRE_OK
@@ -337,12 +375,11 @@ static wfre_status reserve_gradients(wfre_weights *w, const band *b, wfre_error 
 static void clear_gradients(const wfre_weights_job *job, wfre_layer *out)
 {
     size_t d = job->model->settings.dim, relations = job->model->relation_count;
-    size_t bases = job->model->settings.bases;
-    if (bases > 0) {
-        memset(out->coefficients, 0, relations * bases * sizeof *out->coefficients);
+    if (!free_matrices(job)) {
+        memset(out->coefficients, 0, relations * coefficient_count(job) * sizeof(float));
         return;
     }
-    memset(out->bases, 0, relations * d * d * sizeof *out->bases);
+    memset(out->bases, 0, relations * d * wfre_model_width(job->model) * sizeof *out->bases);
     memset(out->biases, 0, relations * d * sizeof *out->biases);
 }
 
@@ -350,21 +387,22 @@ wfre_status wfre_weights_backward(wfre_weights *weights, const wfre_weights_job 
                                   const float *slope, const float *input, wfre_layer *out,
                                   wfre_error *error)
 {
-    size_t d = job->model->settings.dim, used = job->program->relation_count;
-    size_t most = used == 0 || free_matrices(job) ? d : BAND_FLOATS / (used * d);
-    size_t rows = most == 0 ? 1 : most < d ? most : d;
+    size_t width = wfre_model_width(job->model), used = job->program->relation_count;
+    size_t most = used == 0 || free_matrices(job) ? width : BAND_FLOATS / (used * width);
+    size_t rows = most == 0 ? 1 : most < width ? most : width;
     band b = {.weights = weights, .job = job, .out = out, .rows = rows};
     wfre_status status;
     TRY(reserve_gradients(weights, &b, error));
     clear_gradients(job, out);
     gather_task gather = {weights, job, slope, input, out};
     wfre_pool_run(job->pool, used, gather_relation, &gather);
-    for (; b.first < d; b.first += rows) {
-        b.rows = d - b.first < rows ? d - b.first : rows;
-        TRY(run_products(&b, used, shape_matrix, error));
-        if (!free_matrices(job))
-            TRY(spread_band(&b, error));
-    }
+    for (; b.member < job->model->settings.members; b.member++)
+        for (b.first = 0; b.first < width; b.first += rows) {
+            b.rows = width - b.first < rows ? width - b.first : rows;
+            TRY(run_products(&b, used, shape_matrix, error));
+            if (!free_matrices(job))
+                TRY(spread_band(&b, error));
+        }
 cleanup:
     return status;
 }

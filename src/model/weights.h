@@ -4,16 +4,17 @@
 
 #include "model/run.h"
 
-/* Of one layer. With free matrices `matrix` points into the model and its gradients. */
+/* Of one layer, in the shapes of model/model.h. With free matrices `matrix` points into the model
+ * and its gradients. */
 typedef struct wfre_weights {
-    float *built;      /* [U, d, d], U distinct relations */
-    float *built_bias; /* [U, d] */
-    float *mixing;     /* [U, K], or [d, U, K] when each output masks its own coefficients */
+    float *built;      /* [M, U, w, w], U distinct relations */
+    float *built_bias; /* [M, U, w] */
+    float *mixing;     /* [U, M * K], or [w, U, M * K] when each output masks its coefficients */
 
     /* The way back. */
     float *slope, *input; /* [P, d] of all projections, ordered by relation */
-    float *gradient;      /* [U, rows, d] of a band of output rows */
-    float *gradient_bias; /* [U, d] */
+    float *gradient;      /* [U, rows, w] of a band of output rows of one member */
+    float *gradient_bias; /* [M, U, w] */
     float *partial;       /* [slices, U, K] of the band */
 
     size_t built_capacity, built_bias_capacity, mixing_capacity, slope_capacity, input_capacity;
@@ -38,10 +39,11 @@ WFRE_NODISCARD wfre_status wfre_weights_build(wfre_weights *weights, const wfre_
 WFRE_NODISCARD wfre_status wfre_weights_backward(wfre_weights *weights, const wfre_weights_job *job,
                                                  const float *slope, const float *input,
                                                  wfre_layer *out, wfre_error *error);
+/* [w, w] and [w] of one member. */
 const float *wfre_weights_matrix(const wfre_weights *weights, const wfre_weights_job *job,
-                                 uint32_t relation);
+                                 uint32_t relation, uint32_t member);
 const float *wfre_weights_bias(const wfre_weights *weights, const wfre_weights_job *job,
-                               uint32_t relation);
+                               uint32_t relation, uint32_t member);
 void wfre_weights_free(wfre_weights *weights);
 
 #endif

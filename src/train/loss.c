@@ -144,7 +144,7 @@ static void prepare_candidates(void *context, size_t chunk, unsigned worker)
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t c = first; c < last && c < batch->candidates; c++) {
-        double sum = power_row(task, batch->table + c * batch->dim,
+        double sum = power_row(task, batch->table + c * batch->stride,
                                task->engine->table_power + c * batch->dim);
         task->engine->table_offset[c] = (float)(-(double)task->scale * sum);
     }
@@ -159,7 +159,7 @@ static void prepare_branches(void *context, size_t chunk, unsigned worker)
     const wfre_model_settings *model = &task->engine->settings.model;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t r = first; r < last && r < batch->branch_count; r++) {
-        double sum = power_row(task, batch->branches + r * batch->dim,
+        double sum = power_row(task, batch->branches + r * batch->stride,
                                task->engine->branch_power + r * batch->dim);
         double whole = sum + model->score.epsilon * (double)batch->dim;
         task->engine->branch_sum[r] = (float)(model->gamma - (double)task->scale * whole);
@@ -296,8 +296,9 @@ static void finish_branches(void *context, size_t chunk, unsigned worker)
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t r = first; r < last && r < batch->branch_count; r++)
-        finish_row(task, batch->branches + r * batch->dim, task->engine->branch_sum[r],
-                   task->engine->product + r * batch->dim, batch->branch_gradient + r * batch->dim);
+        finish_row(task, batch->branches + r * batch->stride, task->engine->branch_sum[r],
+                   task->engine->product + r * batch->dim,
+                   batch->branch_gradient + r * batch->stride);
 }
 
 static void finish_candidates(void *context, size_t chunk, unsigned worker)
@@ -308,8 +309,8 @@ static void finish_candidates(void *context, size_t chunk, unsigned worker)
     const float *product = task->engine->product + batch->branch_count * batch->dim;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t c = first; c < last && c < batch->candidates; c++)
-        finish_row(task, batch->table + c * batch->dim, task->engine->table_sum[c],
-                   product + c * batch->dim, batch->table_gradient + c * batch->dim);
+        finish_row(task, batch->table + c * batch->stride, task->engine->table_sum[c],
+                   product + c * batch->dim, batch->table_gradient + c * batch->stride);
 }
 
 static wfre_status reserve(wfre_loss_engine *e, const wfre_loss_batch *batch, wfre_error *error)
@@ -408,8 +409,9 @@ static wfre_status compute_logits(matrix_task *task, wfre_error *error)
     return score_product(task, error);
 }
 
-wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *batch, double *loss,
-                             wfre_error *error)
+/* Adds a member's loss. */
+static wfre_status member_loss(wfre_loss_engine *engine, const wfre_loss_batch *batch, double *loss,
+                               wfre_error *error)
 {
     wfre_status status;
     matrix_task task = {.engine = engine, .batch = batch};
@@ -419,10 +421,28 @@ wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *ba
     TRY(gradient_products(&task, error));
     wfre_pool_run(engine->pool, blocks_of(batch->branch_count), finish_branches, &task);
     wfre_pool_run(engine->pool, blocks_of(batch->candidates), finish_candidates, &task);
-    *loss = 0;
     for (size_t q = 0; q < batch->queries; q++)
         *loss += engine->losses[q];
 cleanup:
+    return status;
+}
+
+wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *batch, double *loss,
+                             wfre_error *error)
+{
+    uint32_t members = engine->settings.model.members;
+    wfre_status status = WFRE_OK;
+    *loss = 0;
+    for (uint32_t m = 0; m < members && status == WFRE_OK; m++) {
+        wfre_loss_batch part = *batch;
+        part.dim = batch->dim / members;
+        part.branches += m * part.dim;
+        part.table += m * part.dim;
+        part.branch_gradient += m * part.dim;
+        part.table_gradient += m * part.dim;
+        status = member_loss(engine, &part, loss, error);
+    }
+    *loss /= members;
     return status;
 }
 

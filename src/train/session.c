@@ -278,6 +278,7 @@ static wfre_status start_from(session *s, const wfre_train_settings *settings, w
     model->settings.dim = old.dim;
     model->settings.bases = old.bases;
     model->settings.layers = old.layers;
+    model->settings.members = old.members;
     model->settings.score.dimension = old.dim;
     TRY(wfre_model_settings_check(&model->settings, error));
     TRY(wfre_trainer_create_with(s->graph, settings, s->pool, model, &s->trainer, error));

@@ -31,7 +31,7 @@ static const uint32_t ANSWER_BEGIN[] = {0, 1, 3, 6, 7, 8};
 static const uint32_t ANSWERS[] = {0, 3, 4, 1, 5, 7, 8, 2};
 
 static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, double mass,
-                         uint64_t seed)
+                         uint32_t members, uint64_t seed)
 {
     memset(f, 0, sizeof *f);
     assert_ok(wfre_train_preset("small", NULL, &f->settings, error));
@@ -39,6 +39,7 @@ static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, doubl
     f->settings.mass = mass;
     f->settings.hard = 3;
     f->settings.model.dim = DIM;
+    f->settings.model.members = members;
     f->settings.model.gamma = 8;
     f->settings.model.rho = 4;
     f->settings.model.score.kind = kind;
@@ -66,6 +67,7 @@ static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, doubl
         .branch_count = BRANCHES,
         .candidates = CANDIDATES,
         .dim = DIM,
+        .stride = DIM,
         .branch_begin = BRANCH_BEGIN,
         .branches = f->branches,
         .table = f->table,
@@ -124,19 +126,21 @@ static bool compare(fixture *f, float *value, double gradient, double tolerance)
     return true;
 }
 
-static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, bool by_pairs,
-                            uint64_t seed)
+static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, uint32_t members,
+                            bool by_pairs, uint64_t seed)
 {
     fixture f;
-    open_fixture(&f, loss, kind, mass, seed);
+    open_fixture(&f, loss, kind, mass, members, seed);
     f.by_pairs = by_pairs;
     (void)evaluate(&f);
     float branch[BRANCHES * DIM], table[CANDIDATES * DIM];
     memcpy(branch, f.branch_gradient, sizeof branch);
     memcpy(table, f.table_gradient, sizeof table);
-    double size = 0;
+    double size = 0; /* each member's gradient is that of its own loss, of which f is the mean */
     for (size_t i = 0; i < BRANCHES * DIM; i++)
-        size = fmax(size, fabs((double)branch[i]));
+        size = fmax(size, fabs((double)(branch[i] /= (float)members)));
+    for (size_t i = 0; i < CANDIDATES * DIM; i++)
+        table[i] /= (float)members;
     assert_true(size > 1e-4);
     int compared = 0, asked = 0;
     for (size_t i = 0; i < BRANCHES * DIM; i += 3, asked++)
@@ -150,9 +154,11 @@ static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, b
 static void test_matrix(void **state)
 {
     (void)state;
-    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, false, 1);
-    check_gradients(WFRE_LOSS_SIGMOID, WFRE_SCORE_LOCAL, 0, false, 2);
-    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0.7, false, 3);
+    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, 1, false, 1);
+    check_gradients(WFRE_LOSS_SIGMOID, WFRE_SCORE_LOCAL, 0, 1, false, 2);
+    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0.7, 1, false, 3);
+    check_gradients(WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0.7, 2, false, 4);
+    check_gradients(WFRE_LOSS_SIGMOID, WFRE_SCORE_LOCAL, 0, 4, false, 5);
 }
 
 static void test_pairs(void **state)
@@ -163,8 +169,8 @@ static void test_pairs(void **state)
         WFRE_SCORE_L2,  WFRE_SCORE_INNER, WFRE_SCORE_L1,        WFRE_SCORE_WASSERSTEIN};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         print_message("%s\n", wfre_score_kind_name(kinds[i]));
-        check_gradients(WFRE_LOSS_SOFTMAX, kinds[i], 0, true, 200 + i);
-        check_gradients(WFRE_LOSS_SIGMOID, kinds[i], 0, true, 300 + i);
+        check_gradients(WFRE_LOSS_SOFTMAX, kinds[i], 0, 1, true, 200 + i);
+        check_gradients(WFRE_LOSS_SIGMOID, kinds[i], 0, 1, true, 300 + i);
     }
 }
 
@@ -174,7 +180,7 @@ static void test_ways_agree(void **state)
     (void)state;
     for (int loss = WFRE_LOSS_SIGMOID; loss <= WFRE_LOSS_SOFTMAX; loss++) {
         fixture f;
-        open_fixture(&f, (wfre_loss)loss, WFRE_SCORE_LOCAL, 0, 50);
+        open_fixture(&f, (wfre_loss)loss, WFRE_SCORE_LOCAL, 0, 1, 50);
         double by_matrix = evaluate(&f);
         float branch[BRANCHES * DIM], table[CANDIDATES * DIM];
         memcpy(branch, f.branch_gradient, sizeof branch);
@@ -194,7 +200,7 @@ static void test_hardest(void **state)
 {
     (void)state;
     fixture f;
-    open_fixture(&f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, 60);
+    open_fixture(&f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, 1, 60);
     const uint32_t *begin, *hardest;
     assert_ok(wfre_loss_hardest(f.matrix, &f.batch, &begin, &hardest, error));
     wfre_score *score;

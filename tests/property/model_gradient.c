@@ -1,6 +1,6 @@
 /* Gradients of the whole model against finite differences, over random query shapes: every
- * operator, t-norm, union mode, layer count, with shared bases and free matrices, with and without
- * dropout.
+ * operator, t-norm, union mode, layer count, one member and two, with shared bases and free
+ * matrices, with and without dropout.
  *
  * The objective is a random linear functional of the embedded queries, so that every row matters.
  * Dropout masks depend on seed and step alone, hence stay the same while a parameter is moved. */
@@ -151,6 +151,7 @@ static void test_gradients(void **state)
         s.model.tnorm = (wfre_tnorm)(seed % 3);
         s.model.unions = (wfre_union)(seed / 3 % 3);
         s.model.layers = 1 + (uint32_t)(seed / 9 % 2);
+        s.model.members = 1 + (uint32_t)(seed / 2 % 2);
         s.model.bases = seed % 4 == 0 ? 0 : 3;
         if (seed % 2) {
             s.noise.drop_input = 0.2f;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "model/embed.h"
 #include "model/file.h"
 #include "model/program.h"
 #include "model/run.h"
@@ -174,6 +175,70 @@ static void test_settings(void **state)
     assert_int_equal(wfre_model_settings_check(&settings, &why), WFRE_ERR_ARGUMENT);
 }
 
+/* Fills a tensor of the whole with those of its members, one after the other or side by side. */
+static void join_tensor(wfre_tensor *whole, const wfre_tensor *first, const wfre_tensor *second,
+                        size_t rows)
+{
+    size_t width = first->count / rows;
+    for (size_t r = 0; r < rows; r++) {
+        float *row = whole->data + r * 2 * width;
+        memcpy(row, first->data + r * width, width * sizeof *row);
+        memcpy(row + width, second->data + r * width, width * sizeof *row);
+    }
+}
+
+/* A model of two members computes what its members compute. */
+static void test_members(void **state)
+{
+    (void)state;
+    wfre_arena arena = {0};
+    wfre_linalg *linalg;
+    assert_ok(wfre_linalg_create(NULL, WFRE_ISA_REFERENCE, &linalg, error));
+    const wfre_node *tree = wfre_node_pair(
+        &arena, WFRE_OP_INTERSECT,
+        wfre_node_project(&arena, 3,
+                          wfre_node_project(&arena, 1, wfre_node_entity(&arena, 2))),
+        wfre_node_negate(&arena, wfre_node_project(&arena, 1, wfre_node_entity(&arena, 4))));
+    for (uint32_t bases = 0; bases <= 3; bases += 3) {
+        wfre_model *model[3] = {small_model(bases), small_model(bases)};
+        for (uint32_t t = 0; t < model[1]->tensor_count; t++)
+            for (size_t i = 0; i < model[1]->tensors[t].count; i++)
+                model[1]->tensors[t].data[i] = (float)(i % 13) / 13.0f - 0.2f;
+        wfre_model_settings settings = model[0]->settings;
+        settings.dim = 20;
+        settings.members = 2;
+        assert_ok(wfre_model_allocate(&settings, ENTITIES, RELATIONS, 0, &model[2], error));
+        for (uint32_t t = 0; t < model[2]->tensor_count; t++) {
+            bool coefficients = t % WFRE_LAYER_TENSORS == 1;
+            if (model[0]->tensors[t].count > 0)
+                join_tensor(&model[2]->tensors[t], &model[0]->tensors[t], &model[1]->tensors[t],
+                            t == 0 ? ENTITIES : coefficients ? RELATIONS : 1);
+        }
+        float rows[3][20];
+        for (int m = 0; m < 3; m++) {
+            wfre_embedder *embedder;
+            wfre_embedding embedding;
+            assert_ok(wfre_embedder_create(model[m], NULL, linalg, &embedder, error));
+            assert_ok(wfre_embed(embedder, &tree, 1, WFRE_UNION_DNF, &embedding, error));
+            memcpy(rows[m], embedding.rows, model[m]->settings.dim * sizeof(float));
+            wfre_embedder_free(embedder);
+            wfre_model_free(model[m]);
+        }
+        assert_memory_equal(rows[2], rows[0], 10 * sizeof(float));
+        assert_memory_equal(rows[2] + 10, rows[1], 10 * sizeof(float));
+    }
+    wfre_model_settings odd;
+    wfre_model_settings_default(&odd);
+    wfre_error why;
+    odd.members = 3; /* of 400 bins */
+    assert_int_equal(wfre_model_settings_check(&odd, &why), WFRE_ERR_ARGUMENT);
+    odd.members = 16; /* 25 bins each, blocks of 2 */
+    odd.score.block = 2;
+    assert_int_equal(wfre_model_settings_check(&odd, &why), WFRE_ERR_ARGUMENT);
+    wfre_linalg_free(linalg);
+    wfre_arena_free(&arena);
+}
+
 /* Everything from allocation to a backward pass, with each allocation failing once. */
 static wfre_status run_once(void *context)
 {
@@ -225,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_program),      cmocka_unit_test(test_file),
         cmocka_unit_test(test_damaged_file), cmocka_unit_test(test_settings),
         cmocka_unit_test(test_memory),       cmocka_unit_test(test_odd_header),
+        cmocka_unit_test(test_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

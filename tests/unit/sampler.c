@@ -24,14 +24,14 @@ static int close_graph(void **state)
     return 0;
 }
 
-static void samples_keep_their_promises(void **state)
+static void check_promises(double forward)
 {
-    (void)state;
     wfre_sampler *sampler;
     const wfre_sampled *queries;
     wfre_exact exact;
     enum { CAP = 30 };
     assert_ok(wfre_sampler_create(graph, WFRE_TRAIN, ALL_TYPES, CAP, 5, &sampler, error));
+    wfre_sampler_forward(sampler, forward, forward);
     assert_int_equal(wfre_sampler_type_count(sampler), BETAE_TYPES);
     assert_ok(wfre_exact_open(&exact, graph, error));
     assert_ok(wfre_sampler_step(sampler, NULL, 0, NULL, QUERIES, &queries, error));
@@ -50,6 +50,41 @@ static void samples_keep_their_promises(void **state)
     }
     wfre_exact_close(&exact);
     wfre_sampler_free(sampler);
+}
+
+static void samples_keep_their_promises(void **state)
+{
+    (void)state;
+    check_promises(0);
+    check_promises(0.5);
+    check_promises(1);
+}
+
+/* Everyone knows e0. A random answer is hardly ever e0; a random pair nearly always leads to it. */
+static void forward_walks_reach_what_many_know(void **state)
+{
+    (void)state;
+    enum { PEOPLE = 11, DRAWN = 400 };
+    brute_graph brute = {.entities = PEOPLE + 1, .relations = 1};
+    for (int i = 1; i <= PEOPLE; i++)
+        brute.edge[0][i][0] = true;
+    wfre_graph *star = toy_graph_of(&brute);
+    for (int forward = 0; forward < 2; forward++) {
+        wfre_sampler *sampler;
+        const wfre_sampled *queries;
+        int found = 0;
+        assert_ok(wfre_sampler_create(star, WFRE_TRAIN, "1p", 0, 7, &sampler, error));
+        wfre_sampler_forward(sampler, forward, 0);
+        assert_ok(wfre_sampler_step(sampler, NULL, 0, NULL, DRAWN, &queries, error));
+        for (int i = 0; i < DRAWN; i++)
+            found += queries[i].answers.ids[0] == 0;
+        if (forward)
+            assert_in_range(found, DRAWN * 5 / 6, DRAWN - 1);
+        else
+            assert_in_range(found, 1, DRAWN / 6);
+        wfre_sampler_free(sampler);
+    }
+    wfre_graph_close(star);
 }
 
 static void threads_do_not_change_samples(void **state)
@@ -163,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_keep_their_promises),
+        cmocka_unit_test(forward_walks_reach_what_many_know),
         cmocka_unit_test(threads_do_not_change_samples),
         cmocka_unit_test(idle_branches_are_noticed),
         cmocka_unit_test(types_without_queries_are_reported),
