@@ -31,9 +31,9 @@ typedef enum wfre_union {
 enum { WFRE_MAXIMUM_LAYERS = 4 };
 
 typedef struct wfre_model_settings {
-    uint32_t dim;    /* length of a histogram; a multiple of score.block */
-    uint32_t bases;  /* shared matrices a relation is mixed from; 0: a free matrix each */
-    uint32_t layers; /* of a projection; 1 .. WFRE_MAXIMUM_LAYERS */
+    uint32_t dim;     /* length of a histogram; a multiple of score.block */
+    uint32_t bases;   /* shared matrices a relation is mixed from; 0: a free matrix each */
+    uint32_t layers;  /* of a projection; 1 .. WFRE_MAXIMUM_LAYERS */
     uint32_t members; /* equal parts of a histogram, each projected by itself; divides dim */
     wfre_tnorm tnorm;
     wfre_union unions;

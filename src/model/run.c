@@ -349,8 +349,8 @@ static wfre_status norm_backward(wfre_run *run, const wfre_program_level *level,
     size_t column = member * wfre_model_width(run->model);
     bool last = l + 1 == run->model->settings.layers;
     wfre_norm_job norm = norm_job(run, level, l, member);
-    norm.dy = (last ? wfre_run_gradient(run, level->project_begin) : run->slope_in + first * d) +
-              column;
+    norm.dy =
+        (last ? wfre_run_gradient(run, level->project_begin) : run->slope_in + first * d) + column;
     norm.lddy = d;
     norm.dx = run->layers[l].slope + first * d + column;
     norm.lddx = d;
@@ -402,8 +402,7 @@ static bool reserve_projections(wfre_run *run, const wfre_program *program)
         run->projection_capacity = fits ? count : 0;
     }
     return fits && wfre_reserve((void **)&run->jobs, &run->job_capacity,
-                                ((size_t)program->group_count + 1) * members,
-                                sizeof *run->jobs);
+                                ((size_t)program->group_count + 1) * members, sizeof *run->jobs);
 }
 
 static wfre_status reserve(wfre_run *run, const wfre_program *program, wfre_error *error)

@@ -43,8 +43,7 @@ const float *wfre_weights_matrix(const wfre_weights *weights, const wfre_weights
                                  uint32_t relation, uint32_t member)
 {
     size_t width = wfre_model_width(job->model);
-    const float *all =
-        free_matrices(job) ? job->model->layers[job->layer].bases : weights->built;
+    const float *all = free_matrices(job) ? job->model->layers[job->layer].bases : weights->built;
     return all + matrix_index(job, relation, member) * width * width;
 }
 
@@ -311,8 +310,7 @@ static void gather_relation(void *context, size_t u, unsigned worker)
         memcpy(task->weights->slope + i * d, task->slope + from, d * sizeof(float));
         memcpy(task->weights->input + i * d, task->input + from, d * sizeof(float));
     }
-    float *biases =
-        free_matrices(task->job) ? task->out->biases : task->weights->gradient_bias;
+    float *biases = free_matrices(task->job) ? task->out->biases : task->weights->gradient_bias;
     for (uint32_t m = 0; m < task->job->model->settings.members; m++) {
         float *bias = biases + matrix_index(task->job, (uint32_t)u, m) * width;
         memset(bias, 0, width * sizeof *bias);
@@ -329,8 +327,7 @@ static void add_coefficients(void *context, size_t u, unsigned worker)
     const band *b = context;
     size_t bases = b->job->model->settings.bases, used = b->job->program->relation_count;
     size_t count = coefficient_count(b->job);
-    float *out =
-        b->out->coefficients + b->job->program->relations[u] * count + b->member * bases;
+    float *out = b->out->coefficients + b->job->program->relations[u] * count + b->member * bases;
     float scale = masked(b->job) ? 1 / (1 - b->job->noise->drop_basis) : 1;
     for (size_t s = 0; s < slices_of(b); s++) {
         const float *partial = b->weights->partial + (s * used + u) * bases;

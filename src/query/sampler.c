@@ -124,9 +124,7 @@ static wfre_status ground(const wfre_sampler *sampler, worker *w, chunk *c, wfre
                           const wfre_node *type, const wfre_node **tree)
 {
     unsigned length = path_length(type);
-    double share = length == 0   ? 0
-                   : length == 1 ? sampler->forward_edges
-                                 : sampler->forward_paths;
+    double share = length == 0 ? 0 : length == 1 ? sampler->forward_edges : sampler->forward_paths;
     if (share > 0 && wfre_rng_double(rng) < share)
         return wfre_ground_path(sampler->graph, sampler->split, length, rng, &w->attempt, tree,
                                 &c->error);

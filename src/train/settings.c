@@ -155,7 +155,7 @@ static void fill_paper(const paper_row *row, wfre_train_settings *s)
 typedef struct own_row {
     const char *name;
     uint32_t most_entities; /* chosen for graphs up to this size */
-    uint32_t members; /* of 200 bins */
+    uint32_t members;       /* of 200 bins */
     uint32_t bases, batch;
     double seconds;
 } own_row;

@@ -196,8 +196,7 @@ static void test_members(void **state)
     assert_ok(wfre_linalg_create(NULL, WFRE_ISA_REFERENCE, &linalg, error));
     const wfre_node *tree = wfre_node_pair(
         &arena, WFRE_OP_INTERSECT,
-        wfre_node_project(&arena, 3,
-                          wfre_node_project(&arena, 1, wfre_node_entity(&arena, 2))),
+        wfre_node_project(&arena, 3, wfre_node_project(&arena, 1, wfre_node_entity(&arena, 2))),
         wfre_node_negate(&arena, wfre_node_project(&arena, 1, wfre_node_entity(&arena, 4))));
     for (uint32_t bases = 0; bases <= 3; bases += 3) {
         wfre_model *model[3] = {small_model(bases), small_model(bases)};
@@ -212,7 +211,9 @@ static void test_members(void **state)
             bool coefficients = t % WFRE_LAYER_TENSORS == 1;
             if (model[0]->tensors[t].count > 0)
                 join_tensor(&model[2]->tensors[t], &model[0]->tensors[t], &model[1]->tensors[t],
-                            t == 0 ? ENTITIES : coefficients ? RELATIONS : 1);
+                            t == 0         ? ENTITIES
+                            : coefficients ? RELATIONS
+                                           : 1);
         }
         float rows[3][20];
         for (int m = 0; m < 3; m++) {
