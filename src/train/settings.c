@@ -193,8 +193,6 @@ static void fill_own(const own_row *row, wfre_train_settings *s)
     s->seconds = row->seconds;
     for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
         s->mix[t] = 1;
-    s->forward_edges = 0.5; /* random answers have few edges, those that are asked for have many */
-    s->forward_paths = 0.5;
     s->mix[0] = 4; /* single edges: all other types stand on them */
 }
 
@@ -205,8 +203,11 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
     enum { MANY_RELATIONS = 100, MANY_EDGES = 16 };
     uint32_t entities = wfre_graph_entities(graph);
     double edges = 2 * (double)wfre_graph_triples(graph, WFRE_TRAIN);
-    if (wfre_graph_relations(graph) / 2 > MANY_RELATIONS && s->model.bases < 24)
-        s->model.bases = 24;
+    if (wfre_graph_relations(graph) / 2 > MANY_RELATIONS) {
+        s->model.bases = s->model.bases < 24 ? 24 : s->model.bases;
+        s->forward_edges = 0.5; /* random answers have few edges, what is asked for often many */
+        s->forward_paths = 0.5;
+    }
     if (edges > (double)MANY_EDGES * (double)entities) { /* large sets of answers */
         s->model.rho = 20;
         s->rate_layers = 6e-3;

@@ -13,6 +13,11 @@ show wfre train ring.kg --from ring.safetensors --settings | head -n 4
 show wfre train ring.kg --from ring.safetensors --dim 40 --steps 1
 show wfre train part.kg --from ring.safetensors --steps 1 2>&1 | sed -E 's/[(].*//'
 show wfre train ring.kg --preset paper-nell --settings | head -n 4
+wfre train ring.kg -o members.safetensors $small --set members=2 --validate 0 >/dev/null 2>&1
+wfre info members.safetensors | grep -E '^(dim|members|parameters) '
+wfre ask ring.kg members.safetensors '?x : r0(e1, ?x) & !r2(e4, ?x)' >members.txt 2>&1 && echo "asked a model of two members"
+wfre train ring.kg --from members.safetensors -o members2.safetensors --steps 2 --validate 0 >/dev/null 2>&1 && wfre info members2.safetensors | grep '^members '
+show wfre train ring.kg --dim 20 --set members=3 --time 1s
 show wfre train ring.kg --dim 21 --time 1s
 show wfre train ring.kg --loss hinge --time 1s
 show wfre train ring.kg --set frob=1
