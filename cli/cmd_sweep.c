@@ -238,7 +238,7 @@ static wfre_status do_point(sweep *s, panel *p, size_t index, wfre_error *error)
 /* Refuses settings that runs do not take from the panel: all its values would be the same run. */
 static wfre_status check_setting(const sweep *s, const char *setting, wfre_error *error)
 {
-    static const char *const SIZES[] = {"dim", "bases", "layers"};
+    static const char *const SIZES[] = {"dim", "bases", "layers", "members"};
     if (strcmp(setting, "seed") == 0)
         return fail(error, WFRE_ERR_ARGUMENT, "--vary seed",
                     "use --seeds N, and --seed for the first");

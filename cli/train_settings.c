@@ -36,16 +36,18 @@ static wfre_status take_sizes(const char *from, const wfre_model_settings *prese
     wfre_model_free(model);
     if ((settings->dim != preset->dim && settings->dim != sizes.dim) ||
         (settings->bases != preset->bases && settings->bases != sizes.bases) ||
-        (settings->layers != preset->layers && settings->layers != sizes.layers)) {
+        (settings->layers != preset->layers && settings->layers != sizes.layers) ||
+        (settings->members != preset->members && settings->members != sizes.members)) {
         (void)snprintf(error->message, sizeof error->message,
-                       "--from %.400s: the model has dim %u, bases %u and layers %u; leave out "
-                       "other sizes",
-                       from, sizes.dim, sizes.bases, sizes.layers);
+                       "--from %.400s: the model has dim %u, bases %u, layers %u and members %u; "
+                       "leave out other sizes",
+                       from, sizes.dim, sizes.bases, sizes.layers, sizes.members);
         return error->code = WFRE_ERR_ARGUMENT;
     }
     settings->dim = sizes.dim;
     settings->bases = sizes.bases;
     settings->layers = sizes.layers;
+    settings->members = sizes.members;
     return WFRE_OK;
 }
 

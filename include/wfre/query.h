@@ -205,9 +205,10 @@ wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_options *opt
  */
 
 /* Samples queries with their answers from a graph, by all threads of a pool. A query is grounded
- * backwards from a random answer; one without answers, with two equal branches, or with a negation
- * that takes nothing away, is drawn again. (That every branch must matter cannot be asked here: on
- * WN18RR not one 3i query in 10,000 attempts would be left.) */
+ * backwards from a random answer, unless wfre_sampler_forward says otherwise; one without answers,
+ * with two equal branches, or with a negation that takes nothing away, is drawn again. (That every
+ * branch must matter cannot be asked here: on WN18RR not one 3i query in 10,000 attempts would be
+ * left.) */
 typedef struct wfre_sampler wfre_sampler;
 
 typedef struct wfre_sampled {

@@ -55,7 +55,7 @@ typedef struct wfre_train_settings {
     uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
     double stage;                 /* share of the run after which the second stage begins */
     double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
-    double forward_edges, forward_paths; /* shares of them as for wfre_sampler_forward */
+    double forward_edges, forward_paths; /* as for wfre_sampler_forward: of 1p, of 2p and 3p */
 
     wfre_schedule schedule;
     double warmup;        /* share of the run */

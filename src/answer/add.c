@@ -274,13 +274,15 @@ typedef struct urn {
     wfre_relation relations[OWN]; /* its own, each once */
     size_t relation_count;
     uint32_t own, all; /* groups */
+    uint32_t directed; /* relations of the graph */
 } urn;
 
 static urn fill_urn(const fitting *f)
 {
     urn u = {.edges = wfre_graph_adjacency(f->graph, WFRE_TRAIN)};
     const uint32_t *begin = u.edges->relation_groups;
-    u.all = begin[wfre_graph_relations(f->graph)];
+    u.directed = wfre_graph_relations(f->graph);
+    u.all = begin[u.directed];
     for (size_t k = 0; k < f->own; k++) {
         wfre_relation relation = f->trees[k]->id;
         if (k > 0 && f->trees[k - 1]->id == relation)
@@ -304,8 +306,7 @@ static uint32_t draw_group(const urn *u, wfre_rng *rng, bool own, wfre_relation 
         return begin[*relation] + at;
     }
     uint32_t group = wfre_rng_below(rng, u->all);
-    for (*relation = 0; begin[*relation + 1] <= group;)
-        ++*relation;
+    *relation = wfre_group_relation(u->edges, u->directed, group);
     return group;
 }
 

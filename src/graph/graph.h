@@ -51,6 +51,21 @@ static inline wfre_list wfre_group_targets(const wfre_adjacency *edges, uint32_t
     return (wfre_list){edges->targets + begin, edges->group_begin[group + 1] - begin};
 }
 
+/* The relation, of `relations` in the graph, that a group belongs to. */
+static inline wfre_relation wfre_group_relation(const wfre_adjacency *edges, uint32_t relations,
+                                                uint32_t group)
+{
+    wfre_relation low = 0, high = relations;
+    while (high - low > 1) {
+        wfre_relation middle = low + (high - low) / 2;
+        if (edges->relation_groups[middle] <= group)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* ---- building -----------------------------------------------------------------------------------
  */
 

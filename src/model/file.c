@@ -26,7 +26,7 @@ const wfre_setting wfre_model_table[] = {
     {"layers", WFRE_SETTING_U32, FIELD(layers), 1, WFRE_MAXIMUM_LAYERS, NULL,
      "layers of a projection"},
     {"members", WFRE_SETTING_U32, FIELD(members), 1, 65536, NULL,
-     "equal parts of a histogram, each projected and learned by itself"},
+     "equal parts of a histogram, each projected (and, with the local guide, learned) by itself"},
     {"tnorm", WFRE_SETTING_NAME, FIELD(tnorm), 0, 0, TNORMS,
      "intersection: godel, product or lukasiewicz"},
     {"union", WFRE_SETTING_NAME, FIELD(unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm"},
@@ -158,7 +158,9 @@ static wfre_status read_settings(const wfre_safetensors *file, const char *path,
         if (status != WFRE_OK)
             return wfre_fail_within(error, WFRE_ERR_FORMAT, path);
     }
-    return WFRE_OK;
+    return wfre_model_settings_check(settings, error) == WFRE_OK
+               ? WFRE_OK
+               : wfre_fail_within(error, WFRE_ERR_FORMAT, path);
 }
 
 wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *path, const char *name,

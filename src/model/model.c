@@ -37,9 +37,10 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
                          "dim %u: must be a multiple of the block size %u, at most 65536",
                          settings->dim, block);
     if (members == 0 || settings->dim % members != 0 || settings->dim / members % block != 0)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "members %u: each must have a whole number of blocks, dim %u of %u",
-                         members, settings->dim, block);
+        return wfre_fail(
+            error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+            "members %u: dim %u does not split into as many parts of whole blocks of %u", members,
+            settings->dim, block);
     if (settings->layers < 1 || settings->layers > WFRE_MAXIMUM_LAYERS)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "layers %u: must be 1 to %d",
                          settings->layers, WFRE_MAXIMUM_LAYERS);

@@ -284,7 +284,8 @@ static wfre_norm_job norm_job(wfre_run *run, const wfre_program_level *level, ui
     };
 }
 
-/* The product of the rows of one group with its relation's matrix of one member. */
+/* The product of the rows of one group with its relation's matrix of one member; on the way
+ * forward the bias is put where it is added to. */
 static wfre_gemm_job linear_product(wfre_run *run, const wfre_program_group *group, size_t first,
                                     uint32_t l, uint32_t member, bool back)
 {

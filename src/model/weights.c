@@ -3,9 +3,9 @@
  * Without dropout on the bases all outputs share one mixing matrix [U, K]; with it, every output
  * row has its own, masked one. Either way slice s covers the output rows of one mixing matrix:
  *
- *   forward    W[:, s, :]  = M_s     V[:, s, :]      [U, K] x [K, rows * w]
- *   backward   dV[:, s, :] = M_s'    dW[:, s, :]     [K, U] x [U, rows * w]
- *              dM_s        = dW[:, s, :] V[:, s, :]' [U, rows * w] x [rows * w, K]
+ *   forward    W[:, s, :]  = C_s     V[:, s, :]      [U, K] x [K, rows * w]
+ *   backward   dV[:, s, :] = C_s'    dW[:, s, :]     [K, U] x [U, rows * w]
+ *              dC_s        = dW[:, s, :] V[:, s, :]' [U, rows * w] x [rows * w, K]
  *
  * and the same for the biases b_r = sum_j c_rj a_j, where w becomes 1.
  *
@@ -206,7 +206,7 @@ static void shape_bases(wfre_gemm_job *gemm, const band *b, size_t s)
     };
 }
 
-/* The matrices' share of dM_s comes first, the biases' is added. */
+/* The matrices' share of dC_s comes first, the biases' is added. */
 static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
 {
     size_t bases = b->job->model->settings.bases, width = width_of(b), stride;
@@ -234,7 +234,6 @@ static void shape_matrix(wfre_gemm_job *gemm, const band *b, size_t u)
     const wfre_program *program = b->job->program;
     size_t d = b->job->model->settings.dim, width = wfre_model_width(b->job->model);
     size_t use = program->use_begin[u], column = b->member * width;
-    size_t free_index = matrix_index(b->job, (uint32_t)u, b->member);
     *gemm = (wfre_gemm_job){
         .transpose_a = true,
         .m = b->rows,
@@ -245,8 +244,9 @@ static void shape_matrix(wfre_gemm_job *gemm, const band *b, size_t u)
         .lda = d,
         .b = b->weights->input + use * d + column,
         .ldb = d,
-        .c = free_matrices(b->job) ? b->out->bases + free_index * width * width
-                                   : b->weights->gradient + u * b->rows * width,
+        .c = free_matrices(b->job)
+                 ? b->out->bases + matrix_index(b->job, (uint32_t)u, b->member) * width * width
+                 : b->weights->gradient + u * b->rows * width,
         .ldc = width,
     };
 }

@@ -4,8 +4,8 @@
 
 #include "model/run.h"
 
-/* Of one layer, in the shapes of model/model.h. With free matrices `matrix` points into the model
- * and its gradients. */
+/* Of one layer, in the shapes of model/model.h. Free matrices are not copied here: they are those
+ * of the model. */
 typedef struct wfre_weights {
     float *built;      /* [M, U, w, w], U distinct relations */
     float *built_bias; /* [M, U, w] */

@@ -1,4 +1,4 @@
-/* Backward walks, and the check that no branch is idle. */
+/* Backward walks, forward ones for paths, and the check that no branch is idle. */
 #include "query/ground.h"
 
 typedef struct walk {
@@ -101,21 +101,6 @@ wfre_status wfre_ground(const wfre_graph *graph, wfre_split split, const wfre_no
 /* ---- forwards -----------------------------------------------------------------------------------
  */
 
-/* The relation that a group belongs to. */
-static wfre_relation relation_of(const wfre_graph *graph, const wfre_adjacency *edges,
-                                 uint32_t group)
-{
-    wfre_relation low = 0, high = wfre_graph_relations(graph);
-    while (high - low > 1) {
-        wfre_relation middle = low + (high - low) / 2;
-        if (edges->relation_groups[middle] <= group)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split, unsigned length,
                              wfre_rng *rng, wfre_arena *arena, const wfre_node **tree,
                              wfre_error *error)
@@ -126,10 +111,10 @@ wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split, unsigned
     if (groups == 0)
         return WFRE_OK;
     wfre_edge_group at = {.group = wfre_rng_below(rng, groups)};
-    at.relation = relation_of(graph, w.edges, at.group);
+    at.relation = wfre_group_relation(w.edges, wfre_graph_relations(graph), at.group);
     const wfre_node *path = wfre_node_project(
         arena, at.relation, wfre_node_entity(arena, w.edges->group_entity[at.group]));
-    for (unsigned i = 1; i < length; i++) {
+    for (unsigned i = 1; path && i < length; i++) {
         const wfre_edge_group *next = any_edges(&w, any_target(&w, at.group), at.relation ^ 1);
         if (!next)
             return WFRE_OK;

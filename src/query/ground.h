@@ -1,9 +1,10 @@
-/* Grounding a query type: entities and relations for it, found by walking backwards from an answer.
+/* Grounding a query type: entities and relations for it, found by walking backwards from an answer,
+ * or for paths also forwards.
  *
- * The walk is that of the BetaE benchmark. A projection takes a relation that leads to the answer,
- * all equally likely, and then one of its heads; it does not turn back along the relation just
- * taken. All branches of an intersection or union, negated ones too, start from the same entity, so
- * that a negation always touches the answers of its neighbours. */
+ * The backward walk is that of the BetaE benchmark. A projection takes a relation that leads to the
+ * answer, all equally likely, and then one of its heads; it does not turn back along the relation
+ * just taken. All branches of an intersection or union, negated ones too, start from the same
+ * entity, so that a negation always touches the answers of its neighbours. */
 #ifndef WFRE_SRC_QUERY_GROUND_H
 #define WFRE_SRC_QUERY_GROUND_H
 

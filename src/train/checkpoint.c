@@ -91,6 +91,12 @@ static wfre_status read_text(const wfre_safetensors *file, const char *path,
     return status == WFRE_OK ? status : wfre_fail_within(error, WFRE_ERR_FORMAT, path);
 }
 
+/* Whether checkpoints from before a setting may lack it, being runs that had it 0. */
+static bool is_newer(const char *setting)
+{
+    return strcmp(setting, "forward-edges") == 0 || strcmp(setting, "forward-paths") == 0;
+}
+
 static wfre_status read_moments(const wfre_safetensors *file, const char *path, wfre_trainer *t,
                                 wfre_error *error)
 {
@@ -121,8 +127,11 @@ wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre
     TRY(wfre_safetensors_open(path, &file, error));
     for (size_t i = 0; i < STATE_COUNT; i++)
         TRY(read_text(file, path, &STATE_TABLE[i], "", &state, error));
-    for (size_t i = 0; i < wfre_train_table_count; i++)
-        TRY(read_text(file, path, &wfre_train_table[i], "train.", &settings, error));
+    for (size_t i = 0; i < wfre_train_table_count; i++) {
+        status = read_text(file, path, &wfre_train_table[i], "train.", &settings, error);
+        if (status != WFRE_OK && !is_newer(wfre_train_table[i].name))
+            goto cleanup;
+    }
     TRY(wfre_model_read(file, path, &model, error));
     TRY(wfre_model_check_graph(model, graph, error));
     settings.model = model->settings;

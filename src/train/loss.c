@@ -116,8 +116,9 @@ double wfre_query_loss_gradient(const wfre_query_loss *query, const wfre_vector_
 typedef struct matrix_task {
     wfre_loss_engine *engine;
     const wfre_loss_batch *batch;
-    float power; /* p */
-    float scale; /* rho / b */
+    size_t column, width; /* the bins that are compared: a member's, or all */
+    float power;          /* p */
+    float scale;          /* rho / b */
 } matrix_task;
 
 static size_t blocks_of(size_t rows)
@@ -128,12 +129,12 @@ static size_t blocks_of(size_t rows)
 /* y = (x + tau)^p for one row; the row's sum of x + tau. */
 static double power_row(const matrix_task *task, const float *x, float *y)
 {
-    size_t d = task->batch->dim;
+    size_t width = task->width;
     float floor = (float)task->engine->settings.model.score.floor;
-    for (size_t i = 0; i < d; i++)
+    for (size_t i = 0; i < width; i++)
         y[i] = x[i] + floor;
-    double sum = task->engine->vectors->sum(d, y);
-    task->engine->vectors->power(d, task->power, y, y);
+    double sum = task->engine->vectors->sum(width, y);
+    task->engine->vectors->power(width, task->power, y, y);
     return sum;
 }
 
@@ -144,8 +145,8 @@ static void prepare_candidates(void *context, size_t chunk, unsigned worker)
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t c = first; c < last && c < batch->candidates; c++) {
-        double sum = power_row(task, batch->table + c * batch->stride,
-                               task->engine->table_power + c * batch->dim);
+        double sum = power_row(task, batch->table + c * batch->dim + task->column,
+                               task->engine->table_power + c * task->width);
         task->engine->table_offset[c] = (float)(-(double)task->scale * sum);
     }
 }
@@ -159,9 +160,9 @@ static void prepare_branches(void *context, size_t chunk, unsigned worker)
     const wfre_model_settings *model = &task->engine->settings.model;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t r = first; r < last && r < batch->branch_count; r++) {
-        double sum = power_row(task, batch->branches + r * batch->stride,
-                               task->engine->branch_power + r * batch->dim);
-        double whole = sum + model->score.epsilon * (double)batch->dim;
+        double sum = power_row(task, batch->branches + r * batch->dim + task->column,
+                               task->engine->branch_power + r * task->width);
+        double whole = sum + model->score.epsilon * (double)task->width;
         task->engine->branch_sum[r] = (float)(model->gamma - (double)task->scale * whole);
     }
 }
@@ -211,7 +212,7 @@ static double mass_of(const matrix_task *task, size_t first, size_t branches)
     const wfre_loss_engine *engine = task->engine;
     const wfre_model_settings *model = &engine->settings.model;
     double nothing =
-        model->gamma - (double)task->scale * model->score.epsilon * (double)task->batch->dim;
+        model->gamma - (double)task->scale * model->score.epsilon * (double)task->width;
     double sum = 0;
     for (size_t r = first; r < first + branches; r++)
         sum += nothing - (double)engine->branch_sum[r];
@@ -278,14 +279,14 @@ static void column_sums(void *context, size_t chunk, unsigned worker)
 static void finish_row(const matrix_task *task, const float *x, float sum, const float *product,
                        float *out)
 {
-    size_t d = task->batch->dim;
+    size_t width = task->width;
     float floor = (float)task->engine->settings.model.score.floor;
-    for (size_t i = 0; i < d; i++) {
+    for (size_t i = 0; i < width; i++) {
         float value = x[i] + floor;
         out[i] = value > SLOPE_FLOOR ? value : SLOPE_FLOOR;
     }
-    task->engine->vectors->power(d, task->power - 1, out, out);
-    for (size_t i = 0; i < d; i++)
+    task->engine->vectors->power(width, task->power - 1, out, out);
+    for (size_t i = 0; i < width; i++)
         out[i] = -task->scale * (sum - out[i] * product[i]);
 }
 
@@ -295,10 +296,11 @@ static void finish_branches(void *context, size_t chunk, unsigned worker)
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
-    for (size_t r = first; r < last && r < batch->branch_count; r++)
-        finish_row(task, batch->branches + r * batch->stride, task->engine->branch_sum[r],
-                   task->engine->product + r * batch->dim,
-                   batch->branch_gradient + r * batch->stride);
+    for (size_t r = first; r < last && r < batch->branch_count; r++) {
+        size_t at = r * batch->dim + task->column;
+        finish_row(task, batch->branches + at, task->engine->branch_sum[r],
+                   task->engine->product + r * task->width, batch->branch_gradient + at);
+    }
 }
 
 static void finish_candidates(void *context, size_t chunk, unsigned worker)
@@ -306,26 +308,29 @@ static void finish_candidates(void *context, size_t chunk, unsigned worker)
     (void)worker;
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
-    const float *product = task->engine->product + batch->branch_count * batch->dim;
+    const float *product = task->engine->product + batch->branch_count * task->width;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
-    for (size_t c = first; c < last && c < batch->candidates; c++)
-        finish_row(task, batch->table + c * batch->stride, task->engine->table_sum[c],
-                   product + c * batch->dim, batch->table_gradient + c * batch->stride);
+    for (size_t c = first; c < last && c < batch->candidates; c++) {
+        size_t at = c * batch->dim + task->column;
+        finish_row(task, batch->table + at, task->engine->table_sum[c], product + c * task->width,
+                   batch->table_gradient + at);
+    }
 }
 
-static wfre_status reserve(wfre_loss_engine *e, const wfre_loss_batch *batch, wfre_error *error)
+static wfre_status reserve(wfre_loss_engine *e, const matrix_task *task, wfre_error *error)
 {
-    size_t d = batch->dim, most = 0;
+    const wfre_loss_batch *batch = task->batch;
+    size_t width = task->width, most = 0;
     for (size_t q = 0; q < batch->queries; q++) {
         size_t count = batch->positive_begin[q + 1] - batch->positive_begin[q];
         most = count > most ? count : most;
     }
     e->scratch_stride = 2 * batch->candidates + most;
     size_t scratch = e->scratch_stride * wfre_pool_threads(e->pool);
-    if (wfre_reserve_tensor(&e->branch_power, &e->capacity_branch, batch->branch_count * d) &&
-        wfre_reserve_tensor(&e->table_power, &e->capacity_table, batch->candidates * d) &&
+    if (wfre_reserve_tensor(&e->branch_power, &e->capacity_branch, batch->branch_count * width) &&
+        wfre_reserve_tensor(&e->table_power, &e->capacity_table, batch->candidates * width) &&
         wfre_reserve_tensor(&e->product, &e->capacity_product,
-                            (batch->branch_count + batch->candidates) * d) &&
+                            (batch->branch_count + batch->candidates) * width) &&
         wfre_reserve_tensor(&e->logits, &e->capacity_logits,
                             batch->branch_count * batch->candidates) &&
         wfre_reserve_tensor(&e->table_offset, &e->capacity_offset, batch->candidates) &&
@@ -347,12 +352,12 @@ static wfre_status score_product(const matrix_task *task, wfre_error *error)
         .transpose_b = true,
         .m = batch->branch_count,
         .n = batch->candidates,
-        .k = batch->dim,
+        .k = task->width,
         .alpha = (float)((2 + eps) * (double)task->scale),
         .a = engine->branch_power,
-        .lda = batch->dim,
+        .lda = task->width,
         .b = engine->table_power,
-        .ldb = batch->dim,
+        .ldb = task->width,
         .c = engine->logits,
         .ldc = batch->candidates,
     };
@@ -366,31 +371,45 @@ static wfre_status gradient_products(const matrix_task *task, wfre_error *error)
     wfre_gemm_job jobs[2] = {
         {
             .m = batch->branch_count,
-            .n = batch->dim,
+            .n = task->width,
             .k = batch->candidates,
             .alpha = 1,
             .a = engine->logits,
             .lda = batch->candidates,
             .b = engine->table_power,
-            .ldb = batch->dim,
+            .ldb = task->width,
             .c = engine->product,
-            .ldc = batch->dim,
+            .ldc = task->width,
         },
         {
             .transpose_a = true,
             .m = batch->candidates,
-            .n = batch->dim,
+            .n = task->width,
             .k = batch->branch_count,
             .alpha = 1,
             .a = engine->logits,
             .lda = batch->candidates,
             .b = engine->branch_power,
-            .ldb = batch->dim,
-            .c = engine->product + batch->branch_count * batch->dim,
-            .ldc = batch->dim,
+            .ldb = task->width,
+            .c = engine->product + batch->branch_count * task->width,
+            .ldc = task->width,
         },
     };
     return wfre_gemm(engine->linalg, engine->settings.precision, jobs, 2, error);
+}
+
+static matrix_task task_of(wfre_loss_engine *engine, const wfre_loss_batch *batch, size_t column,
+                           size_t width)
+{
+    const wfre_model_settings *model = &engine->settings.model;
+    return (matrix_task){
+        .engine = engine,
+        .batch = batch,
+        .column = column,
+        .width = width,
+        .power = (float)(1 / (2 + model->score.epsilon)),
+        .scale = (float)(model->rho * model->score.block / (double)width),
+    };
 }
 
 /* Powers of both sides and all logits but for their constant shares. */
@@ -398,10 +417,7 @@ static wfre_status compute_logits(matrix_task *task, wfre_error *error)
 {
     wfre_loss_engine *engine = task->engine;
     const wfre_loss_batch *batch = task->batch;
-    const wfre_model_settings *model = &engine->settings.model;
-    task->power = (float)(1 / (2 + model->score.epsilon));
-    task->scale = (float)(model->rho * model->score.block / (double)batch->dim);
-    wfre_status status = reserve(engine, batch, error);
+    wfre_status status = reserve(engine, task, error);
     if (status != WFRE_OK)
         return status;
     wfre_pool_run(engine->pool, blocks_of(batch->candidates), prepare_candidates, task);
@@ -409,20 +425,20 @@ static wfre_status compute_logits(matrix_task *task, wfre_error *error)
     return score_product(task, error);
 }
 
-/* Adds a member's loss. */
-static wfre_status member_loss(wfre_loss_engine *engine, const wfre_loss_batch *batch, double *loss,
-                               wfre_error *error)
+/* Adds the loss of the task's bins. */
+static wfre_status add_loss(matrix_task *task, double *loss, wfre_error *error)
 {
     wfre_status status;
-    matrix_task task = {.engine = engine, .batch = batch};
-    TRY(compute_logits(&task, error));
-    wfre_pool_run(engine->pool, batch->queries, query_gradient, &task);
-    wfre_pool_run(engine->pool, (batch->candidates + 1023) / 1024, column_sums, &task);
-    TRY(gradient_products(&task, error));
-    wfre_pool_run(engine->pool, blocks_of(batch->branch_count), finish_branches, &task);
-    wfre_pool_run(engine->pool, blocks_of(batch->candidates), finish_candidates, &task);
+    const wfre_loss_batch *batch = task->batch;
+    wfre_pool *pool = task->engine->pool;
+    TRY(compute_logits(task, error));
+    wfre_pool_run(pool, batch->queries, query_gradient, task);
+    wfre_pool_run(pool, (batch->candidates + 1023) / 1024, column_sums, task);
+    TRY(gradient_products(task, error));
+    wfre_pool_run(pool, blocks_of(batch->branch_count), finish_branches, task);
+    wfre_pool_run(pool, blocks_of(batch->candidates), finish_candidates, task);
     for (size_t q = 0; q < batch->queries; q++)
-        *loss += engine->losses[q];
+        *loss += task->engine->losses[q];
 cleanup:
     return status;
 }
@@ -431,16 +447,12 @@ wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *ba
                              wfre_error *error)
 {
     uint32_t members = engine->settings.model.members;
+    size_t width = batch->dim / members;
     wfre_status status = WFRE_OK;
     *loss = 0;
     for (uint32_t m = 0; m < members && status == WFRE_OK; m++) {
-        wfre_loss_batch part = *batch;
-        part.dim = batch->dim / members;
-        part.branches += m * part.dim;
-        part.table += m * part.dim;
-        part.branch_gradient += m * part.dim;
-        part.table_gradient += m * part.dim;
-        status = member_loss(engine, &part, loss, error);
+        matrix_task task = task_of(engine, batch, m * width, width);
+        status = add_loss(&task, loss, error);
     }
     *loss /= members;
     return status;
@@ -504,7 +516,7 @@ wfre_status wfre_loss_hardest(wfre_loss_engine *engine, const wfre_loss_batch *b
                               const uint32_t **begin, const uint32_t **hardest, wfre_error *error)
 {
     wfre_status status;
-    matrix_task task = {.engine = engine, .batch = batch};
+    matrix_task task = task_of(engine, batch, 0, batch->dim);
     if (!wfre_reserve((void **)&engine->hardest, &engine->capacity_hardest,
                       batch->queries * engine->settings.hard, sizeof *engine->hardest) ||
         !wfre_reserve((void **)&engine->hard_begin, &engine->capacity_hard_begin,

@@ -13,7 +13,6 @@
  * for a candidate is the best over its branches. */
 typedef struct wfre_loss_batch {
     size_t queries, branch_count, candidates, dim;
-    size_t stride;                  /* from row to row of branches, table and gradients */
     const uint32_t *branch_begin;   /* [queries + 1] */
     const float *branches;          /* [branch_count, dim] */
     const float *table;             /* [candidates, dim] */
@@ -36,8 +35,8 @@ WFRE_NODISCARD wfre_status wfre_loss_create(const wfre_train_settings *settings,
                                             wfre_error *error);
 void wfre_loss_free(wfre_loss_engine *engine);
 
-/* The batch's loss by the local closed form; the mean over the members, each of which learns as if
- * it were the whole model. */
+/* The batch's loss by the local closed form: the mean over the members, each of which learns as if
+ * it were the whole model, so that the gradients are those of the sum. */
 WFRE_NODISCARD wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *batch,
                                             double *loss, wfre_error *error);
 

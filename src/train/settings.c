@@ -50,7 +50,7 @@ const wfre_setting wfre_train_table[] = {
     SHARE(8, "pin"),
     SHARE(9, "pni"),
     {"forward-edges", WFRE_SETTING_REAL, FIELD(forward_edges), 0, 1, NULL,
-     "share of 1p queries from any fact, instead of from a random answer"},
+     "share of 1p queries from any pair of entity and relation, not from an answer"},
     {"forward-paths", WFRE_SETTING_REAL, FIELD(forward_paths), 0, 1, NULL,
      "the same of 2p and 3p queries"},
     {"schedule", WFRE_SETTING_NAME, FIELD(schedule), 0, 0, SCHEDULES,

@@ -75,7 +75,6 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         .branch_count = t->program.root_count,
         .candidates = t->batch->candidate_count,
         .dim = d,
-        .stride = d,
         .branch_begin = t->program.root_begin,
         .branches = t->branches,
         .table = t->table,

@@ -67,7 +67,6 @@ static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, doubl
         .branch_count = BRANCHES,
         .candidates = CANDIDATES,
         .dim = DIM,
-        .stride = DIM,
         .branch_begin = BRANCH_BEGIN,
         .branches = f->branches,
         .table = f->table,

@@ -1,6 +1,7 @@
 /* src/model: programs, model files, settings by name. */
 #include "check.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -8,15 +9,17 @@
 #include "model/file.h"
 #include "model/program.h"
 #include "model/run.h"
+#include "model/weights.h"
 
 enum { ENTITIES = 5, RELATIONS = 4 };
 
-static wfre_model *small_model(uint32_t bases)
+static wfre_model *small_model(uint32_t bases, uint32_t members)
 {
     wfre_model_settings settings;
     wfre_model_settings_default(&settings);
     settings.dim = 10;
     settings.bases = bases;
+    settings.members = members;
     settings.layers = 2;
     settings.rho = 0.1;
     wfre_model *model;
@@ -83,7 +86,7 @@ static void test_file(void **state)
     assert_non_null(mkdtemp(folder));
     char *path = wfre_path_join(folder, "m.safetensors");
     for (uint32_t bases = 0; bases <= 3; bases += 3) {
-        wfre_model *model = small_model(bases), *again;
+        wfre_model *model = small_model(bases, bases ? 2 : 1), *again;
         assert_ok(wfre_model_save(model, path, false, error));
         assert_ok(wfre_model_open(path, &again, error));
         check_same(model, again, 0);
@@ -107,7 +110,7 @@ static void test_damaged_file(void **state)
     char folder[] = "/tmp/wfre-model-XXXXXX";
     assert_non_null(mkdtemp(folder));
     char *path = wfre_path_join(folder, "m.safetensors"), *bytes;
-    wfre_model *model = small_model(2);
+    wfre_model *model = small_model(2, 1);
     size_t length;
     assert_ok(wfre_model_save(model, path, false, error));
     assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
@@ -137,7 +140,7 @@ static void test_odd_header(void **state)
     char folder[] = "/tmp/wfre-model-XXXXXX";
     assert_non_null(mkdtemp(folder));
     char *path = wfre_path_join(folder, "m.safetensors"), *bytes;
-    wfre_model *model = small_model(2), *again;
+    wfre_model *model = small_model(2, 1), *again;
     size_t length, last;
     assert_ok(wfre_model_save(model, path, false, error));
     assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
@@ -175,6 +178,39 @@ static void test_settings(void **state)
     assert_int_equal(wfre_model_settings_check(&settings, &why), WFRE_ERR_ARGUMENT);
 }
 
+/* A file from before there were members has one; a number that does not divide is refused. */
+static void test_members_in_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-model-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors"), *bytes;
+    wfre_model *model = small_model(2, 1), *again;
+    size_t length;
+    wfre_error why;
+    assert_ok(wfre_model_save(model, path, false, error));
+    assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
+    char *key = strstr(bytes + 8, "\"members\"");
+    assert_non_null(key);
+    key[1] = 'M';
+    assert_ok(wfre_write_file(path, bytes, length, error));
+    assert_ok(wfre_model_open(path, &again, error));
+    check_same(model, again, 0);
+    wfre_model_free(again);
+    key[1] = 'm';
+    char *value = strchr(key + 9, '1');
+    assert_non_null(value);
+    *value = '3';
+    assert_ok(wfre_write_file(path, bytes, length, error));
+    assert_int_equal(wfre_model_open(path, &again, &why), WFRE_ERR_FORMAT);
+    assert_non_null(strstr(why.message, "m.safetensors: members 3"));
+    wfre_model_free(model);
+    wfre_free(bytes);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
 /* Fills a tensor of the whole with those of its members, one after the other or side by side. */
 static void join_tensor(wfre_tensor *whole, const wfre_tensor *first, const wfre_tensor *second,
                         size_t rows)
@@ -199,7 +235,7 @@ static void test_members(void **state)
         wfre_node_project(&arena, 3, wfre_node_project(&arena, 1, wfre_node_entity(&arena, 2))),
         wfre_node_negate(&arena, wfre_node_project(&arena, 1, wfre_node_entity(&arena, 4))));
     for (uint32_t bases = 0; bases <= 3; bases += 3) {
-        wfre_model *model[3] = {small_model(bases), small_model(bases)};
+        wfre_model *model[3] = {small_model(bases, 1), small_model(bases, 1)};
         for (uint32_t t = 0; t < model[1]->tensor_count; t++)
             for (size_t i = 0; i < model[1]->tensors[t].count; i++)
                 model[1]->tensors[t].data[i] = (float)(i % 13) / 13.0f - 0.2f;
@@ -236,6 +272,77 @@ static void test_members(void **state)
     odd.members = 16; /* 25 bins each, blocks of 2 */
     odd.score.block = 2;
     assert_int_equal(wfre_model_settings_check(&odd, &why), WFRE_ERR_ARGUMENT);
+    wfre_linalg_free(linalg);
+    wfre_arena_free(&arena);
+}
+
+/* The gradients of bases and coefficients, as plain sums, with so many relations that the way back
+ * takes each member's output rows in two bands. */
+static void test_many_relations(void **state)
+{
+    (void)state;
+    enum { MANY = 500, DIM = 100, WIDTH = 50, BASES = 2 };
+    wfre_arena arena = {0};
+    wfre_linalg *linalg;
+    wfre_model *model;
+    wfre_program program = {0};
+    wfre_weights weights = {0};
+    wfre_layer layers[WFRE_MAXIMUM_LAYERS];
+    wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = DIM;
+    settings.members = 2;
+    settings.bases = BASES;
+    assert_ok(wfre_linalg_create(NULL, WFRE_ISA_REFERENCE, &linalg, error));
+    assert_ok(wfre_model_allocate(&settings, ENTITIES, MANY, 0, &model, error));
+    for (uint32_t t = 0; t < model->tensor_count; t++)
+        for (size_t i = 0; i < model->tensors[t].count; i++)
+            model->tensors[t].data[i] = (float)(i % 23) / 23.0f - 0.4f;
+    const wfre_node *trees[MANY];
+    for (uint32_t r = 0; r < MANY; r++)
+        trees[r] = wfre_node_project(&arena, r, wfre_node_entity(&arena, r % ENTITIES));
+    assert_ok(wfre_program_compile(&program, trees, MANY, WFRE_UNION_DNF, error));
+    float *slope = wfre_alloc(MANY * DIM, sizeof *slope),
+          *input = wfre_alloc(MANY * DIM, sizeof *input);
+    for (size_t i = 0; i < (size_t)MANY * DIM; i++) {
+        slope[i] = (float)(i % 29) / 29.0f - 0.5f;
+        input[i] = (float)(i % 31) / 31.0f - 0.5f;
+    }
+    wfre_weights_job job = {model, 0, &program, NULL, linalg, NULL, WFRE_FP32};
+    assert_ok(wfre_layers_allocate(model, layers, tensors, error));
+    assert_ok(wfre_weights_build(&weights, &job, error));
+    assert_ok(wfre_weights_backward(&weights, &job, slope, input, layers, error));
+    const wfre_layer *own = &model->layers[0];
+    for (uint32_t n = 0; n < 60; n++) { /* single elements, all over */
+        uint32_t member = n % 2, base = n / 2 % BASES, row = n * 7 % WIDTH, column = n * 11 % WIDTH;
+        uint32_t matrix = member * BASES + base, relation = n * 37 % MANY;
+        double of_base = 0, of_coefficient = 0;
+        for (uint32_t u = 0; u < program.relation_count; u++)
+            for (uint32_t i = program.use_begin[u]; i < program.use_begin[u + 1]; i++) {
+                const float *s = slope + program.uses[i] * DIM + member * WIDTH;
+                const float *x = input + program.uses[i] * DIM + member * WIDTH;
+                size_t c = program.relations[u] * 2 * BASES + matrix;
+                of_base += (double)own->coefficients[c] * (double)s[row] * (double)x[column];
+                for (size_t a = 0; a < WIDTH && program.relations[u] == relation; a++) {
+                    of_coefficient += (double)s[a] * (double)own->biases[matrix * WIDTH + a];
+                    for (size_t b = 0; b < WIDTH; b++)
+                        of_coefficient +=
+                            (double)s[a] * (double)x[b] *
+                            (double)own->bases[(matrix * WIDTH + a) * (size_t)WIDTH + b];
+                }
+            }
+        size_t at = (matrix * WIDTH + row) * (size_t)WIDTH + column;
+        assert_true(fabs(of_base - (double)layers[0].bases[at]) < 1e-3);
+        at = relation * 2 * BASES + matrix;
+        assert_true(fabs(of_coefficient - (double)layers[0].coefficients[at]) < 1e-3);
+    }
+    wfre_free(slope);
+    wfre_free(input);
+    wfre_layers_free(layers);
+    wfre_weights_free(&weights);
+    wfre_program_free(&program);
+    wfre_model_free(model);
     wfre_linalg_free(linalg);
     wfre_arena_free(&arena);
 }
@@ -288,10 +395,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program),      cmocka_unit_test(test_file),
-        cmocka_unit_test(test_damaged_file), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_odd_header),
-        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_program),        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_damaged_file),   cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_odd_header),
+        cmocka_unit_test(test_members),        cmocka_unit_test(test_members_in_file),
+        cmocka_unit_test(test_many_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

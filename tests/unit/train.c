@@ -16,6 +16,7 @@ static wfre_train_settings recipe(int variant)
     s.model.dim = 20;
     s.model.bases = variant == 1 ? 0 : 3;
     s.model.layers = variant == 2 ? 2 : 1;
+    s.model.members = variant < 2 ? 2 : 1;
     s.batch = 24;
     s.negatives = 16;
     s.hard = 5;
