@@ -50,7 +50,8 @@ typedef struct wfre_train_settings {
     uint32_t negatives; /* candidates drawn (for each query, or shared) */
     uint32_t positives; /* answers drawn for each query */
     bool every_answer;  /* all answers among shared candidates are aimed at, not the drawn alone */
-    double mass;        /* what a question's mass costs, with the local guide */
+    double mass;        /* what the mass costs that a question's last projection gives, with the
+                           local guide */
     double answer_weight;         /* a query with n answers weighs (n + 4) to this power */
     uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
     double stage;                 /* share of the run after which the second stage begins */

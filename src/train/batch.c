@@ -104,6 +104,14 @@ static void set_weights(wfre_batcher *b)
         b->batch.weights[q] = (float)(pow((double)b->drawn[q].answers.count + 4, power) / sum);
 }
 
+/* What a projection gives costs by its mass. An intersection has little as it is: to charge for
+ * that costs intersections more than it gives to others. */
+static void set_prices(wfre_batcher *b)
+{
+    for (size_t q = 0; q < b->batch.queries; q++)
+        b->batch.prices[q] = b->batch.trees[q]->op == WFRE_OP_PROJECT ? (float)b->settings.mass : 0;
+}
+
 /* ---- candidates --------------------------------------------------------------------------- */
 
 /* Positives take the first slots, in query order. */
@@ -272,6 +280,7 @@ wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch *
     for (size_t q = 0; q < b->batch.queries; q++)
         b->batch.trees[q] = b->drawn[q].tree;
     set_weights(b);
+    set_prices(b);
     if (!place_candidates(b) || !place_answers(b))
         return wfre_fail_memory(error, "drawing a batch");
     *batch = &b->batch;
@@ -321,6 +330,7 @@ static bool allocate(wfre_batcher *b)
     batch->trees = wfre_alloc(queries, sizeof *batch->trees);
     batch->types = wfre_alloc(queries, sizeof *batch->types);
     batch->weights = wfre_alloc(queries, sizeof *batch->weights);
+    batch->prices = wfre_alloc(queries, sizeof *batch->prices);
     batch->positive_begin = wfre_alloc(queries + 1, sizeof(uint32_t));
     batch->positives = wfre_alloc(queries * b->settings.positives, sizeof(uint32_t));
     batch->answer_begin = wfre_alloc(queries + 1, sizeof(uint32_t));
@@ -328,7 +338,7 @@ static bool allocate(wfre_batcher *b)
     bool own = b->settings.candidates == WFRE_CANDIDATES_OWN;
     batch->negatives = wfre_alloc(own ? queries * b->settings.negatives : 0, sizeof(uint32_t));
     return b->slot_of && b->stamp && b->chosen && batch->trees && batch->types && batch->weights &&
-           batch->positive_begin && batch->positives && batch->answer_begin &&
+           batch->prices && batch->positive_begin && batch->positives && batch->answer_begin &&
            batch->negative_begin && batch->negatives;
 }
 
@@ -361,19 +371,13 @@ void wfre_batcher_free(wfre_batcher *b)
     if (!b)
         return;
     wfre_sampler_free(b->sampler);
-    void *blocks[] = {b->slot_of,
-                      b->stamp,
-                      b->chosen,
-                      b->batch.trees,
-                      b->batch.types,
-                      b->batch.weights,
-                      b->batch.slots,
-                      b->batch.answers,
-                      b->batch.positive_begin,
-                      b->batch.positives,
-                      b->batch.answer_begin,
-                      b->batch.negatives,
-                      b->batch.negative_begin};
+    void *blocks[] = {b->slot_of,         b->stamp,
+                      b->chosen,          b->batch.trees,
+                      b->batch.types,     b->batch.weights,
+                      b->batch.prices,    b->batch.slots,
+                      b->batch.answers,   b->batch.positive_begin,
+                      b->batch.positives, b->batch.answer_begin,
+                      b->batch.negatives, b->batch.negative_begin};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         wfre_free(blocks[i]);
     wfre_free(b);

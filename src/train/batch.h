@@ -14,6 +14,7 @@ typedef struct wfre_batch {
     const wfre_node **trees;
     uint32_t *types; /* index into wfre_train_type_names */
     float *weights;  /* [queries], sum 1 */
+    float *prices;   /* [queries], of a question's mass */
 
     uint32_t *slots; /* [slot_count] the entity of each slot */
     size_t slot_count;

@@ -9,7 +9,7 @@
  * x is taken as at least SLOPE_FLOOR: x^(p-1) has a pole at 0 that would otherwise rule the update.
  *
  * A softmax does not ask how much mass a question has, and a model that may spend it freely learns
- * single facts by heart. So mass * (rho / b) sum x may be added to the loss of each question. */
+ * single facts by heart. So price * (rho / b) sum x is added to the loss of each question. */
 #include "train/loss.h"
 
 #include <math.h>
@@ -249,7 +249,7 @@ static void query_gradient(void *context, size_t q, unsigned worker)
         engine->losses[q] = wfre_query_loss_gradient(&query, engine->vectors, gradient, saved);
         share_branches(batch, logits, branches, best, gradient);
     }
-    double mass = engine->settings.mass * (double)query.weight;
+    double mass = (double)batch->prices[q] * (double)query.weight;
     if (mass > 0)
         engine->losses[q] += mass * mass_of(task, first, branches);
     for (size_t r = 0; r < branches; r++) {

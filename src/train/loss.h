@@ -23,6 +23,7 @@ typedef struct wfre_loss_batch {
     const uint32_t *negative_begin; /* [queries + 1] */
     const uint32_t *negatives;      /* candidate indexes: each query's own, for the pair way */
     const float *weights;           /* [queries], sum 1 */
+    const float *prices;            /* [queries], of a question's mass, for the matrix way */
 
     float *branch_gradient; /* [branch_count, dim], overwritten */
     float *table_gradient;  /* [candidates, dim], overwritten */

@@ -34,7 +34,7 @@ const wfre_setting wfre_train_table[] = {
     {"answer-weight", WFRE_SETTING_REAL, FIELD(answer_weight), -2, 2, NULL,
      "x: a query with n answers weighs (n + 4)^x; -0.5 is the paper's"},
     {"mass", WFRE_SETTING_REAL, FIELD(mass), 0, 100, NULL,
-     "what a unit of a question's mass costs in the loss, with the local guide"},
+     "what a unit of mass costs that a question's last projection gives, with the local guide"},
     {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
      "hard candidates a query in the second stage"},
     {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,

@@ -85,6 +85,7 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         .negative_begin = t->batch->negative_begin,
         .negatives = t->batch->negatives,
         .weights = t->batch->weights,
+        .prices = t->batch->prices,
         .branch_gradient = t->branch_gradient,
         .table_gradient = t->table_gradient,
     };

@@ -15,7 +15,7 @@ typedef struct fixture {
     wfre_loss_batch batch;
     float branches[BRANCHES * DIM], table[CANDIDATES * DIM];
     float branch_gradient[BRANCHES * DIM], table_gradient[CANDIDATES * DIM];
-    float weights[QUERIES];
+    float weights[QUERIES], prices[QUERIES];
     uint32_t own[QUERIES * CANDIDATES], own_begin[QUERIES + 1]; /* all that is no answer */
     wfre_pool *pool;
     wfre_linalg *linalg;
@@ -36,7 +36,8 @@ static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, doubl
     memset(f, 0, sizeof *f);
     assert_ok(wfre_train_preset("small", NULL, &f->settings, error));
     f->settings.loss = loss;
-    f->settings.mass = mass;
+    for (int q = 0; q < QUERIES; q++)
+        f->prices[q] = (float)(q == 2 ? 0 : mass);
     f->settings.hard = 3;
     f->settings.model.dim = DIM;
     f->settings.model.members = members;
@@ -77,6 +78,7 @@ static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, doubl
         .negative_begin = f->own_begin,
         .negatives = f->own,
         .weights = f->weights,
+        .prices = f->prices,
         .branch_gradient = f->branch_gradient,
         .table_gradient = f->table_gradient,
     };
