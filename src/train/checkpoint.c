@@ -77,6 +77,12 @@ cleanup:
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
+/* Whether checkpoints from before a setting may lack it, being runs that had it 0. */
+static bool is_newer(const char *setting)
+{
+    return strcmp(setting, "forward-edges") == 0 || strcmp(setting, "forward-paths") == 0;
+}
+
 static wfre_status read_text(const wfre_safetensors *file, const char *path,
                              const wfre_setting *row, const char *prefix, void *structure,
                              wfre_error *error)
@@ -84,17 +90,13 @@ static wfre_status read_text(const wfre_safetensors *file, const char *path,
     char key[TEXT_SIZE];
     (void)snprintf(key, sizeof key, "%s%s", prefix, row->name);
     const char *text = wfre_safetensors_metadata(file, key);
+    if (!text && is_newer(row->name))
+        return WFRE_OK;
     if (!text)
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                          "%s: no checkpoint of a training run ('%s' is missing)", path, key);
     wfre_status status = wfre_setting_parse(row, structure, text, error);
     return status == WFRE_OK ? status : wfre_fail_within(error, WFRE_ERR_FORMAT, path);
-}
-
-/* Whether checkpoints from before a setting may lack it, being runs that had it 0. */
-static bool is_newer(const char *setting)
-{
-    return strcmp(setting, "forward-edges") == 0 || strcmp(setting, "forward-paths") == 0;
 }
 
 static wfre_status read_moments(const wfre_safetensors *file, const char *path, wfre_trainer *t,
@@ -127,11 +129,8 @@ wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre
     TRY(wfre_safetensors_open(path, &file, error));
     for (size_t i = 0; i < STATE_COUNT; i++)
         TRY(read_text(file, path, &STATE_TABLE[i], "", &state, error));
-    for (size_t i = 0; i < wfre_train_table_count; i++) {
-        status = read_text(file, path, &wfre_train_table[i], "train.", &settings, error);
-        if (status != WFRE_OK && !is_newer(wfre_train_table[i].name))
-            goto cleanup;
-    }
+    for (size_t i = 0; i < wfre_train_table_count; i++)
+        TRY(read_text(file, path, &wfre_train_table[i], "train.", &settings, error));
     TRY(wfre_model_read(file, path, &model, error));
     TRY(wfre_model_check_graph(model, graph, error));
     settings.model = model->settings;
