@@ -158,6 +158,7 @@ static wfre_status train_run(const sweep *s, const char *name, const wfre_train_
         .resume = access(checkpoint, F_OK) == 0,
         .checkpoint_seconds = 60,
         .validate = 0,
+        .calibrate = settings->lift ? 100 : 0, /* as many as wfre train */
     };
     wfre_train_summary summary;
     wfre_status status =
@@ -377,7 +378,8 @@ const cli_command command_sweep = {
         "One setting is varied at a time while the others stand. Prints a table for each setting\n"
         "and writes sweep.html, sweep.csv, sweep.json and a figure NAME.svg for each setting into\n"
         "the folder. What the folder holds is not done again: the same command goes on after an\n"
-        "interruption, and more values or seeds can be added later.\n\n"
+        "interruption, and more values or seeds can be added later. Each run fits its lifts as\n"
+        "wfre train does; --set lift=no leaves that out.\n\n"
         "Examples:\n"
         "  wfre sweep G.kg valid.tsv -o local-global --vary radius=1,2,3,5 --vary block=2,5,10 \\\n"
         "      --set radius=3 --set guide=staged --time 10m\n"

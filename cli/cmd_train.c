@@ -29,7 +29,7 @@ static const cli_option OPTIONS[] = {
     {"validate", 0, CLI_INTEGER, "N", "validation queries of each type; 0: none (default 20)", 0,
      1e6},
     {"calibrate", 0, CLI_INTEGER, "N",
-     "queries of each type to fit probabilities to; 0: none (default 100)", 0, 1e6},
+     "queries of each type to fit lifts and probabilities to; 0: none (default 100)", 0, 1e6},
     {"checkpoint", 0, CLI_DURATION, "TIME", "between checkpoints (default 60s)", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_THREADS,
@@ -40,7 +40,7 @@ static int list_settings(const wfre_train_settings *settings)
 {
     for (size_t i = 0; i < wfre_train_setting_count(); i++) {
         wfre_setting_text row = wfre_train_setting(settings, i);
-        printf("%-14s %-12s %s\n", row.name, row.value, row.help);
+        printf("%-18s %-12s %s\n", row.name, row.value, row.help);
     }
     return EXIT_DONE;
 }

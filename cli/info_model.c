@@ -12,12 +12,12 @@ static void print_text(const char *path, const wfre_model *model)
     uint64_t bytes = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
     printf("%s: model, %s bytes, of the graph %016" PRIx64 "\n", path, cli_thousands(bytes),
            wfre_model_fingerprint(model));
-    printf("entities    %s\n", cli_thousands(wfre_model_entities(model)));
-    printf("relations   %s\n", cli_thousands(wfre_model_relations(model) / 2));
-    printf("parameters  %s\n\n", cli_thousands(wfre_model_parameters(model)));
+    printf("entities           %s\n", cli_thousands(wfre_model_entities(model)));
+    printf("relations          %s\n", cli_thousands(wfre_model_relations(model) / 2));
+    printf("parameters         %s\n\n", cli_thousands(wfre_model_parameters(model)));
     for (size_t i = 0; i < wfre_model_setting_count(); i++) {
         wfre_setting_text row = wfre_model_setting(settings, i);
-        printf("%-11s %-18s %s\n", row.name, row.value, row.help);
+        printf("%-18s %-12s %s\n", row.name, row.value, row.help);
     }
 }
 

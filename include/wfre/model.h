@@ -41,6 +41,9 @@ typedef struct wfre_model_settings {
                                   dimension is set to dim */
     double gamma;              /* margin: logit = gamma - rho * distance */
     double rho;                /* scale */
+    /* What a question's histogram is multiplied by (and cut off at 1) before it is compared with
+     * entities, by what its last step is; 1 in training, and as the paper has it. */
+    double lift_projection, lift_intersection, lift_negation; /* the last: with a complement */
 } wfre_model_settings;
 
 /* What the paper uses, at a modest size. */

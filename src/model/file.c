@@ -45,6 +45,12 @@ const wfre_setting wfre_model_table[] = {
      "added to every element before scoring"},
     {"gamma", WFRE_SETTING_REAL, FIELD(gamma), -1e6, 1e6, NULL, "margin"},
     {"rho", WFRE_SETTING_REAL, FIELD(rho), 1e-9, 1e9, NULL, "scale of the distance"},
+    {"lift-projection", WFRE_SETTING_REAL, FIELD(lift_projection), 1e-3, 1e3, NULL,
+     "what is asked is multiplied by this, if a projection is its last step"},
+    {"lift-intersection", WFRE_SETTING_REAL, FIELD(lift_intersection), 1e-3, 1e3, NULL,
+     "the same for intersections"},
+    {"lift-negation", WFRE_SETTING_REAL, FIELD(lift_negation), 1e-3, 1e3, NULL,
+     "the same for intersections with a complement"},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
 
@@ -138,6 +144,12 @@ wfre_status wfre_model_save(const wfre_model *model, const char *path, bool bf16
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
+/* Whether files from before a setting may lack it; the default is what they had. */
+static bool is_newer(const char *setting)
+{
+    return strcmp(setting, "members") == 0 || strncmp(setting, "lift-", 5) == 0;
+}
+
 static wfre_status read_settings(const wfre_safetensors *file, const char *path,
                                  wfre_model_settings *settings, wfre_error *error)
 {
@@ -149,8 +161,8 @@ static wfre_status read_settings(const wfre_safetensors *file, const char *path,
     wfre_model_settings_default(settings);
     for (size_t i = 0; i < wfre_model_table_count; i++) {
         const char *text = wfre_safetensors_metadata(file, wfre_model_table[i].name);
-        if (!text && strcmp(wfre_model_table[i].name, "members") == 0)
-            continue; /* the file is older than the setting, and has one */
+        if (!text && is_newer(wfre_model_table[i].name))
+            continue;
         if (!text)
             return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                              "%s: the setting '%s' is missing", path, wfre_model_table[i].name);

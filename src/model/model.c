@@ -25,6 +25,9 @@ void wfre_model_settings_default(wfre_model_settings *settings)
         .unions = WFRE_UNION_DNF,
         .gamma = 37.5,
         .rho = 120,
+        .lift_projection = 1,
+        .lift_intersection = 1,
+        .lift_negation = 1,
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }

@@ -80,7 +80,11 @@ cleanup:
 /* Whether checkpoints from before a setting may lack it, being runs that had it 0. */
 static bool is_newer(const char *setting)
 {
-    return strcmp(setting, "forward-edges") == 0 || strcmp(setting, "forward-paths") == 0;
+    static const char *const newer[] = {"forward-edges", "forward-paths", "lift"};
+    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
+        if (strcmp(setting, newer[i]) == 0)
+            return true;
+    return false;
 }
 
 static wfre_status read_text(const wfre_safetensors *file, const char *path,

@@ -21,8 +21,8 @@ enum { LOG_POINTS = 200, VALIDATIONS = 10 };
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
-/* Calibration, behind the end of such a run, may take that share. */
-static const double CALIBRATION_SHARE = 0.03;
+/* Fitting, behind the end of such a run, may take that share twice: for lifts and probabilities. */
+static const double FITTING_SHARE = 0.02;
 
 typedef struct session {
     const wfre_graph *graph;
@@ -204,25 +204,32 @@ cleanup:
     return status;
 }
 
-/* Gives the model probabilities, if there are queries to learn them from. */
-static wfre_status calibrate(session *s, wfre_model *model, wfre_error *error)
+/* Fits what is left to fit, if there are queries to do it on: first what changes rankings, then
+ * what a search reads, then probabilities, which depend on both. */
+static wfre_status fit(session *s, const wfre_validation *queries, wfre_model *model,
+                       wfre_error *error)
 {
-    wfre_status status;
-    wfre_validation *queries = NULL;
+    wfre_status status = WFRE_OK;
     const wfre_train_settings *settings = &s->trainer->settings;
-    /* Other queries than those that chose the model, unless they come from a file. */
-    TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate, settings->seed + 1,
-                               s->pool, &queries, error));
-    if (!queries)
-        goto cleanup;
-    double limit = settings->steps ? 0 : CALIBRATION_SHARE * settings->seconds;
-    TRY(wfre_validation_calibrate(queries, model, limit, s->monitor, error));
-    s->calibration = wfre_model_reliability(model)->error;
-    char line[64];
-    (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
-    TRY(write_log(s, line, error));
+    double limit = settings->steps ? 0 : FITTING_SHARE * settings->seconds;
+    char line[160];
+    if (queries && settings->lift) {
+        const wfre_model_settings *m = &model->settings;
+        TRY(wfre_validation_lift(queries, model, limit, s->monitor, error));
+        (void)snprintf(line, sizeof line,
+                       "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
+                       "\"lift_negation\": %.4f}\n",
+                       m->lift_projection, m->lift_intersection, m->lift_negation);
+        TRY(write_log(s, line, error));
+    }
+    TRY(wfre_model_prepare(model, s->pool, error));
+    if (queries) {
+        TRY(wfre_validation_calibrate(queries, model, limit, s->monitor, error));
+        s->calibration = wfre_model_reliability(model)->error;
+        (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
+        TRY(write_log(s, line, error));
+    }
 cleanup:
-    wfre_validation_free(queries);
     return status;
 }
 
@@ -231,12 +238,15 @@ static wfre_status complete(session *s, wfre_error *error)
 {
     wfre_status status;
     wfre_model *model = NULL;
+    wfre_validation *queries = NULL;
     TRY(wfre_model_open(s->run->model, &model, error));
-    TRY(wfre_model_prepare(model, s->pool, error));
-    if (s->run->calibrate > 0)
-        TRY(calibrate(s, model, error));
+    if (s->run->calibrate > 0) /* not those that chose the model, unless they come from a file */
+        TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate,
+                                   s->trainer->settings.seed + 1, s->pool, &queries, error));
+    TRY(fit(s, queries, model, error));
     TRY(wfre_model_save(model, s->run->model, false, error));
 cleanup:
+    wfre_validation_free(queries);
     wfre_model_free(model);
     return status;
 }

@@ -35,6 +35,8 @@ const wfre_setting wfre_train_table[] = {
      "x: a query with n answers weighs (n + 4)^x; -0.5 is the paper's"},
     {"mass", WFRE_SETTING_REAL, FIELD(mass), 0, 100, NULL,
      "what a unit of mass costs that a question's last projection gives, with the local guide"},
+    {"lift", WFRE_SETTING_BOOL, FIELD(lift), 0, 0, NULL,
+     "fit the lifts on validation queries when all is learned: yes or no"},
     {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
      "hard candidates a query in the second stage"},
     {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,
@@ -183,6 +185,7 @@ static void fill_own(const own_row *row, wfre_train_settings *s)
     s->negatives = 1024;
     s->positives = 4; /* with one alone, queries with many answers learn slowly */
     s->every_answer = true;
+    s->lift = true; /* what is learned from known answers has too little mass for missing ones */
     s->schedule = WFRE_SCHEDULE_COSINE;
     s->warmup = 0.02;
     s->rate_entities = 2e-2;

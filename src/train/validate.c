@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "model/calibration.h"
+#include "model/lift.h"
 #include "model/rank.h"
 #include "query/exact.h"
 #include "query/queryset.h"
@@ -18,7 +19,7 @@ static const char ALL_TYPES[] = "1p 2p 3p 2i 3i ip pi 2in 3in inp pin pni 2u up"
 enum {
     MOST_ANSWERS = 100, /* of a sampled query, as in the benchmarks */
     DRAWN_AT_ONCE = 140,
-    DRAWS = 200 /* before a type that gives nothing more is left as it is */
+    DRAWS = 500 /* before a type that gives nothing more is left as it is */
 };
 
 struct wfre_validation {
@@ -119,6 +120,7 @@ static wfre_status sample(wfre_validation *v, const wfre_graph *graph, uint32_t 
     drawing d = {.validation = v, .per_type = per_type};
     wfre_status status;
     TRY(wfre_sampler_create(graph, WFRE_VALID, ALL_TYPES, MOST_ANSWERS, seed, &d.sampler, error));
+    wfre_sampler_forward(d.sampler, 1, 0); /* single edges are asked of an entity, not an answer */
     TRY(wfre_exact_create(graph, &d.exact, error));
     d.taken = wfre_alloc_zero(wfre_sampler_type_count(d.sampler), sizeof *d.taken);
     if (!d.taken) {
@@ -261,6 +263,12 @@ wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, dou
 cleanup:
     wfre_ranker_free(ranker);
     return status;
+}
+
+wfre_status wfre_validation_lift(const wfre_validation *v, wfre_model *model, double seconds,
+                                 const wfre_monitor *monitor, wfre_error *error)
+{
+    return wfre_lift_fit(model, v->queries, v->count, seconds, v->pool, monitor, error);
 }
 
 wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double seconds,

@@ -21,6 +21,11 @@ WFRE_NODISCARD wfre_status wfre_validation_run(wfre_validation *validation, cons
                                                double seconds, const wfre_monitor *monitor,
                                                double *mrr, wfre_error *error);
 
+/* Fits the model's lifts on the same queries. `seconds` limits it by leaving out queries. */
+WFRE_NODISCARD wfre_status wfre_validation_lift(const wfre_validation *validation,
+                                                wfre_model *model, double seconds,
+                                                const wfre_monitor *monitor, wfre_error *error);
+
 /* Fits the model's probabilities on the same queries, `seconds` as before. */
 WFRE_NODISCARD wfre_status wfre_validation_calibrate(const wfre_validation *validation,
                                                      wfre_model *model, double seconds,

@@ -1,0 +1,174 @@
+/* src/model/lift: questions are multiplied by the lift of their last step before they are compared,
+ * and the fit finds lifts that were planted. */
+#include "check.h"
+
+#include "model/embed.h"
+#include "model/lift.h"
+#include "star.h"
+
+enum { ENTITIES = 600, DIM = 40, MANY = 40, FEW = 10, QUERIES = MANY + MANY + FEW };
+
+static wfre_graph *graph;
+static wfre_pool *pool;
+static wfre_linalg *linalg;
+static wfre_model *model;
+static wfre_arena arena;
+static wfre_rank_query queries[QUERIES];
+static wfre_entity answers[QUERIES];
+static wfre_standing standings[QUERIES];
+
+static const wfre_node *edge(uint32_t relation, uint32_t entity)
+{
+    return wfre_node_project(&arena, relation, wfre_node_entity(&arena, entity));
+}
+
+/* Many projections, as many intersections, few with a complement; the anchors come first, then the
+ * answers. */
+static const wfre_node *question(uint32_t q)
+{
+    if (q < MANY)
+        return edge(0, q);
+    const wfre_node *other = edge(1, q + 1);
+    return wfre_node_pair(&arena, WFRE_OP_INTERSECT, edge(0, q),
+                          q < 2 * MANY ? other : wfre_node_negate(&arena, other));
+}
+
+/* The histogram of a question as it is compared. */
+static void embed(const wfre_node *tree, float *row)
+{
+    wfre_embedder *embedder;
+    wfre_embedding embedding;
+    assert_ok(wfre_embedder_create(model, pool, linalg, &embedder, error));
+    assert_ok(wfre_embed(embedder, &tree, 1, WFRE_UNION_DNF, &embedding, error));
+    memcpy(row, embedding.rows, DIM * sizeof *row);
+    wfre_embedder_free(embedder);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    wfre_isa isa;
+    wfre_model_settings settings;
+    graph = star_graph(ENTITIES);
+    assert_ok(wfre_pool_create(2, &pool, error));
+    assert_ok(wfre_isa_select(&isa, error));
+    assert_ok(wfre_linalg_create(pool, isa, &linalg, error));
+    wfre_model_settings_default(&settings);
+    settings.dim = DIM;
+    settings.bases = 2;
+    settings.score.radius = 1;
+    assert_ok(wfre_model_create(graph, &settings, 3, &model, error));
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        answers[q] = 200 + q;
+        queries[q] = (wfre_rank_query){
+            .tree = question(q), .hard = {&answers[q], 1}, .standings = &standings[q]};
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wfre_arena_free(&arena);
+    wfre_model_free(model);
+    wfre_linalg_free(linalg);
+    wfre_pool_free(pool);
+    wfre_graph_close(graph);
+    return 0;
+}
+
+static void set_lifts(double projection, double intersection, double negation)
+{
+    model->settings.lift_projection = projection;
+    model->settings.lift_intersection = intersection;
+    model->settings.lift_negation = negation;
+}
+
+static void check_lifted(const wfre_node *tree, float lift)
+{
+    float plain[DIM], lifted[DIM];
+    set_lifts(1, 1, 1);
+    embed(tree, plain);
+    set_lifts(0.5, 3, 2);
+    embed(tree, lifted);
+    for (int i = 0; i < DIM; i++)
+        assert_true(lifted[i] == (plain[i] * lift < 1 ? plain[i] * lift : 1));
+    set_lifts(1, 1, 1);
+}
+
+/* Only the last step counts; a complement makes an intersection another kind. */
+static void test_embedding(void **state)
+{
+    (void)state;
+    check_lifted(question(0), 0.5f);
+    check_lifted(question(MANY), 3);
+    check_lifted(question(2 * MANY), 2);
+    check_lifted(wfre_node_project(&arena, 1, question(MANY)), 0.5f);
+    check_lifted(wfre_node_entity(&arena, 7), 1);
+}
+
+/* Each answer has twice the mass of its question, or half, and a decoy has just the question's. */
+static void plant(uint32_t q, float factor)
+{
+    float row[DIM];
+    embed(queries[q].tree, row);
+    float *answer = model->entities + (size_t)answers[q] * DIM;
+    memcpy(answer + (size_t)QUERIES * DIM, row, sizeof row);
+    for (int i = 0; i < DIM; i++)
+        answer[i] = row[i] * factor < 1 ? row[i] * factor : 1;
+}
+
+static void test_fit(void **state)
+{
+    (void)state;
+    for (uint32_t q = 0; q < QUERIES; q++)
+        plant(q, q < MANY ? 2 : 0.5f);
+    assert_ok(wfre_lift_fit(model, queries, QUERIES, 0, pool, NULL, error));
+    assert_true(model->settings.lift_projection > 1.4 && model->settings.lift_projection <= 4);
+    assert_true(model->settings.lift_intersection < 0.72);
+    assert_true(model->settings.lift_negation == 1); /* too few */
+    /* Without queries nothing is known. */
+    assert_ok(wfre_lift_fit(model, queries, 0, 0, pool, NULL, error));
+    assert_true(model->settings.lift_projection == 1 && model->settings.lift_intersection == 1);
+}
+
+static wfre_status attempt_fit(void *context)
+{
+    (void)context;
+    return wfre_lift_fit(model, queries, 2, 0, NULL, NULL, NULL);
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    set_lifts(1, 2, 3);
+    sweep_allocations(attempt_fit, NULL);
+}
+
+static bool stop_at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* What is interrupted leaves the lifts as they were. */
+static void test_interrupt(void **state)
+{
+    (void)state;
+    wfre_monitor monitor = {.interrupted = stop_at_once};
+    set_lifts(1, 2, 3);
+    assert_int_equal(wfre_lift_fit(model, queries, QUERIES, 0, pool, &monitor, NULL),
+                     WFRE_ERR_INTERRUPTED);
+    assert_true(model->settings.lift_intersection == 2 && model->settings.lift_negation == 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_embedding),
+        cmocka_unit_test(test_fit),
+        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
