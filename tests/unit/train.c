@@ -111,6 +111,59 @@ static void test_resume(void **state)
     wfre_free(path);
 }
 
+/* Gives a key of the file's metadata another name, so that it is missing. */
+static void hide_key(const char *path, const char *key)
+{
+    char head[16384], quoted[64];
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    size_t size = fread(head, 1, sizeof head, file);
+    size_t length = (size_t)snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    size_t at = 0;
+    while (at + length <= size && memcmp(head + at, quoted, length) != 0)
+        at++;
+    assert_true(at + length <= size);
+    assert_int_equal(fseek(file, (long)(at + 1), SEEK_SET), 0);
+    assert_int_equal(fputc('?', file), '?');
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Checkpoints from before a setting lack it; without one that there always was they are damaged. */
+static void test_old_checkpoint(void **state)
+{
+    (void)state;
+    static const char *const newer[] = {"train.forward-edges", "train.forward-paths", "train.lift",
+                                        "lift-projection", "members"};
+    char folder[] = "/tmp/wfre-train-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "run.checkpoint");
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    wfre_train_settings settings = recipe(0), same_length = {0};
+    wfre_trainer *trainer;
+    double best;
+    settings.forward_edges = settings.forward_paths = 0;
+    settings.lift = false;
+    settings.model.members = 1;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    assert_ok(wfre_checkpoint_write(trainer, path, 0.25, error));
+    wfre_trainer_free(trainer);
+    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
+        hide_key(path, newer[i]);
+    assert_ok(wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, error));
+    assert_false(trainer->settings.lift);
+    assert_true(trainer->settings.forward_edges == 0);
+    assert_true(trainer->model->settings.lift_projection == 1);
+    assert_int_equal(trainer->model->settings.members, 1);
+    wfre_trainer_free(trainer);
+    hide_key(path, "train.batch");
+    assert_int_equal(wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, NULL),
+                     WFRE_ERR_FORMAT);
+    wfre_graph_close(graph);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
 /* Edges that follow a rule: the loss must go far below that of guessing. */
 static void test_learning(void **state)
 {
@@ -249,10 +302,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_learning), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_presets),  cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_memory),   cmocka_unit_test(test_rare_types),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_old_checkpoint), cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_settings),       cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rare_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
