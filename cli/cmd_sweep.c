@@ -243,6 +243,8 @@ static wfre_status check_setting(const sweep *s, const char *setting, wfre_error
     if (strcmp(setting, "seed") == 0)
         return fail(error, WFRE_ERR_ARGUMENT, "--vary seed",
                     "use --seeds N, and --seed for the first");
+    if (strncmp(setting, "lift-", 5) == 0 && s->base.lift)
+        return fail(error, WFRE_ERR_ARGUMENT, setting, "is fitted; --set lift=no leaves it as set");
     for (size_t i = 0; cli_has(s->call, "from") && i < sizeof SIZES / sizeof *SIZES; i++)
         if (strcmp(setting, SIZES[i]) == 0)
             return fail(error, WFRE_ERR_ARGUMENT, setting,

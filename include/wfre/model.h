@@ -28,7 +28,15 @@ typedef enum wfre_union {
     WFRE_UNION_TCONORM   /* by the t-norm's dual, inside the embedding */
 } wfre_union;
 
-enum { WFRE_MAXIMUM_LAYERS = 4 };
+/* What a question comes to at last. */
+typedef enum wfre_last_step {
+    WFRE_LAST_PROJECTION,
+    WFRE_LAST_INTERSECTION,
+    WFRE_LAST_NEGATION, /* an intersection with a complement */
+    WFRE_LAST_OTHER     /* an entity, a complement, a union inside the embedding */
+} wfre_last_step;
+
+enum { WFRE_MAXIMUM_LAYERS = 4, WFRE_LIFTS = WFRE_LAST_OTHER };
 
 typedef struct wfre_model_settings {
     uint32_t dim;     /* length of a histogram; a multiple of score.block */
@@ -42,8 +50,8 @@ typedef struct wfre_model_settings {
     double gamma;              /* margin: logit = gamma - rho * distance */
     double rho;                /* scale */
     /* What a question's histogram is multiplied by (and cut off at 1) before it is compared with
-     * entities, by what its last step is; 1 in training, and as the paper has it. */
-    double lift_projection, lift_intersection, lift_negation; /* the last: with a complement */
+     * entities, by its last step; 1 in training, and as the paper has it. */
+    double lift[WFRE_LIFTS];
 } wfre_model_settings;
 
 /* What the paper uses, at a modest size. */

@@ -492,6 +492,13 @@ cleanup:
     return status;
 }
 
+/* New entities are fitted to known answers as training fits all, without lifts. */
+static void leave_out_lifts(wfre_model *model)
+{
+    for (int i = 0; i < WFRE_LIFTS; i++)
+        model->settings.lift[i] = 1;
+}
+
 static wfre_status fit_all(const wfre_model *before, wfre_model *model, const wfre_graph *graph,
                            uint32_t steps, wfre_pool *pool, const wfre_monitor *monitor,
                            wfre_error *error)
@@ -503,7 +510,11 @@ static wfre_status fit_all(const wfre_model *before, wfre_model *model, const wf
     wfre_isa isa;
     size_t d = model->settings.dim;
     uint32_t old = before->entity_count;
+    wfre_model plain = *before;
+    wfre_model_settings lifted = model->settings;
     fitting f = {.model = model, .graph = graph, .old = old, .steps = steps, .pool = pool};
+    leave_out_lifts(&plain);
+    leave_out_lifts(model);
     f.trees = wfre_arena_alloc(&arena, BATCH, sizeof *f.trees);
     f.distances = wfre_arena_alloc(&arena, BATCH, sizeof *f.distances);
     f.questions = wfre_arena_alloc(&arena, BATCH, sizeof *f.questions);
@@ -525,7 +536,7 @@ static wfre_status fit_all(const wfre_model *before, wfre_model *model, const wf
     f.vectors = wfre_linalg_vectors(linalg);
     TRY(wfre_score_create(&model->settings.score, &score, error));
     TRY(wfre_embedder_create(model, pool, linalg, &f.embedder, error));
-    TRY(wfre_predictor_create(before, pool, &f.predictor, error));
+    TRY(wfre_predictor_create(&plain, pool, &f.predictor, error));
     f.score = score;
     for (wfre_entity e = old; e < model->entity_count; e++) {
         TRY(fit_entity(&f, e, error));
@@ -538,6 +549,7 @@ cleanup:
     wfre_score_free(score);
     wfre_linalg_free(linalg);
     wfre_arena_free(&arena);
+    model->settings = lifted;
     return status;
 }
 

@@ -33,11 +33,12 @@ static uint64_t key_of(const run *r)
 {
     const wfre_model_settings *model = &r->model->settings;
     const wfre_score_settings *score = &model->score;
-    char settings[256];
-    int length = snprintf(settings, sizeof settings, "%d %d %d %d %u %u %.17g %.17g %.17g %.17g",
-                          (int)r->options->exhaustive, (int)r->unions, (int)model->tnorm,
-                          (int)score->kind, score->block, score->iterations, score->radius,
-                          score->epsilon, score->power, score->floor);
+    char settings[384];
+    int length = snprintf(
+        settings, sizeof settings, "%d %d %d %d %u %u %.17g %.17g %.17g %.17g %.17g %.17g %.17g",
+        (int)r->options->exhaustive, (int)r->unions, (int)model->tnorm, (int)score->kind,
+        score->block, score->iterations, score->radius, score->epsilon, score->power, score->floor,
+        model->lift[0], model->lift[1], model->lift[2]);
     uint64_t key = wfre_hash(settings, (size_t)length, wfre_model_weights_hash(r->model));
     for (uint32_t q = 0; q < r->set->count; q++) {
         const wfre_queryset_row *row = &r->set->rows[q];

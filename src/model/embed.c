@@ -134,26 +134,13 @@ void wfre_embedder_free(wfre_embedder *embedder)
     wfre_free(embedder);
 }
 
-/* What the root's histogram is multiplied by. */
-static float lift_of(const wfre_embedder *e, uint32_t root)
-{
-    const wfre_model_settings *settings = &e->model->settings;
-    const wfre_program *program = &e->program;
-    if (program->op[root] == WFRE_OP_PROJECT)
-        return (float)settings->lift_projection;
-    if (program->op[root] != WFRE_OP_INTERSECT)
-        return 1;
-    for (uint32_t i = program->child_begin[root]; i < program->child_begin[root + 1]; i++)
-        if (program->op[program->children[i]] == WFRE_OP_NEGATE)
-            return (float)settings->lift_negation;
-    return (float)settings->lift_intersection;
-}
-
+/* Copies what a root came to, lifted as its last step asks for. */
 static void copy_root(const wfre_embedder *e, uint32_t root, float *row)
 {
     size_t dim = e->model->settings.dim;
-    float lift = lift_of(e, root);
-    memcpy(row, wfre_run_row(e->run, root), dim * sizeof *row);
+    wfre_last_step last = e->program.last[root];
+    float lift = last != WFRE_LAST_OTHER ? (float)e->model->settings.lift[last] : 1;
+    memcpy(row, wfre_run_row(e->run, e->program.roots[root]), dim * sizeof *row);
     for (size_t i = 0; lift != 1 && i < dim; i++)
         row[i] = row[i] * lift < 1 ? row[i] * lift : 1;
 }
@@ -171,7 +158,7 @@ wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees, s
                       dim * sizeof *embedder->rows))
         TRY(wfre_fail_memory(error, "embedding queries"));
     for (uint32_t r = 0; r < program->root_count; r++)
-        copy_root(embedder, program->roots[r], embedder->rows + r * dim);
+        copy_root(embedder, r, embedder->rows + r * dim);
     *embedding = (wfre_embedding){embedder->rows, program->root_count, program->root_begin};
 cleanup:
     return status;

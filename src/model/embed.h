@@ -21,8 +21,8 @@ WFRE_NODISCARD wfre_status wfre_embedder_create(const wfre_model *model, wfre_po
                                                 wfre_error *error);
 void wfre_embedder_free(wfre_embedder *embedder);
 
-/* Embeds `count` queries under the given treatment of unions. The ids in the trees are those of the
- * model's graph. */
+/* Embeds `count` queries under the given treatment of unions, and lifts them as the model says. The
+ * ids in the trees are those of the model's graph. */
 WFRE_NODISCARD wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees,
                                       size_t count, wfre_union unions, wfre_embedding *embedding,
                                       wfre_error *error);

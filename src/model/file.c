@@ -45,11 +45,11 @@ const wfre_setting wfre_model_table[] = {
      "added to every element before scoring"},
     {"gamma", WFRE_SETTING_REAL, FIELD(gamma), -1e6, 1e6, NULL, "margin"},
     {"rho", WFRE_SETTING_REAL, FIELD(rho), 1e-9, 1e9, NULL, "scale of the distance"},
-    {"lift-projection", WFRE_SETTING_REAL, FIELD(lift_projection), 1e-3, 1e3, NULL,
+    {"lift-projection", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_PROJECTION]), 1e-3, 1e3, NULL,
      "what is asked is multiplied by this, if a projection is its last step"},
-    {"lift-intersection", WFRE_SETTING_REAL, FIELD(lift_intersection), 1e-3, 1e3, NULL,
+    {"lift-intersection", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_INTERSECTION]), 1e-3, 1e3, NULL,
      "the same for intersections"},
-    {"lift-negation", WFRE_SETTING_REAL, FIELD(lift_negation), 1e-3, 1e3, NULL,
+    {"lift-negation", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_NEGATION]), 1e-3, 1e3, NULL,
      "the same for intersections with a complement"},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];

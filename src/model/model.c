@@ -25,9 +25,7 @@ void wfre_model_settings_default(wfre_model_settings *settings)
         .unions = WFRE_UNION_DNF,
         .gamma = 37.5,
         .rho = 120,
-        .lift_projection = 1,
-        .lift_intersection = 1,
-        .lift_negation = 1,
+        .lift = {1, 1, 1},
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }
@@ -53,6 +51,9 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
     if (!(settings->rho > 0) || !isfinite(settings->rho) || !isfinite(settings->gamma))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "rho must be positive and gamma finite");
+    for (int i = 0; i < WFRE_LIFTS; i++)
+        if (!(settings->lift[i] > 0) || !isfinite(settings->lift[i]))
+            return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "lifts must be positive");
     wfre_score_settings scored = settings->score;
     scored.dimension = settings->dim;
     wfre_score *score = NULL;

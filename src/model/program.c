@@ -18,12 +18,17 @@ typedef struct draft {
     uint32_t level;
 } draft;
 
+typedef struct root {
+    uint32_t draft;
+    wfre_last_step last;
+} root;
+
 typedef struct builder {
     draft *drafts;
     size_t draft_count, draft_capacity;
     uint32_t *links; /* children as draft indexes */
     size_t link_count, link_capacity;
-    uint32_t *roots; /* draft indexes */
+    root *roots;
     size_t root_count, root_capacity;
 } builder;
 
@@ -67,13 +72,34 @@ static bool add_node(builder *b, const wfre_node *node, uint32_t *index)
     return true;
 }
 
-static bool add_root(builder *b, const wfre_node *tree)
+/* Whether a complement takes part in an intersection, however it is bracketed. */
+static bool has_complement(const wfre_node *tree)
+{
+    for (uint32_t i = 0; i < tree->child_count; i++) {
+        const wfre_node *child = tree->children[i];
+        if (child->op == WFRE_OP_NEGATE ||
+            (child->op == WFRE_OP_INTERSECT && has_complement(child)))
+            return true;
+    }
+    return false;
+}
+
+wfre_last_step wfre_last_step_of(const wfre_node *tree)
+{
+    if (tree->op == WFRE_OP_PROJECT)
+        return WFRE_LAST_PROJECTION;
+    if (tree->op != WFRE_OP_INTERSECT)
+        return WFRE_LAST_OTHER;
+    return has_complement(tree) ? WFRE_LAST_NEGATION : WFRE_LAST_INTERSECTION;
+}
+
+static bool add_root(builder *b, const wfre_node *tree, wfre_last_step last)
 {
     uint32_t index;
     if (!add_node(b, tree, &index) ||
         !wfre_reserve((void **)&b->roots, &b->root_capacity, b->root_count + 1, sizeof *b->roots))
         return false;
-    b->roots[b->root_count++] = index;
+    b->roots[b->root_count++] = (root){index, last};
     return true;
 }
 
@@ -84,13 +110,16 @@ static wfre_status add_query(builder *b, wfre_arena *arena, const wfre_node *tre
     wfre_form form = unions == WFRE_UNION_DNF        ? WFRE_FORM_DNF_MULTI
                      : unions == WFRE_UNION_DEMORGAN ? WFRE_FORM_DEMORGAN
                                                      : WFRE_FORM_ORIGINAL;
+    wfre_last_step last = wfre_last_step_of(tree); /* before it is rewritten */
     wfre_status status = wfre_tree_normal(arena, tree, form, &tree, error);
     if (status != WFRE_OK)
         return status;
     bool branches = unions == WFRE_UNION_DNF && tree->op == WFRE_OP_UNION;
-    for (uint32_t i = 0; i < (branches ? tree->child_count : 1); i++)
-        if (!add_root(b, branches ? tree->children[i] : tree))
+    for (uint32_t i = 0; i < (branches ? tree->child_count : 1); i++) {
+        const wfre_node *branch = branches ? tree->children[i] : tree;
+        if (!add_root(b, branch, branches ? wfre_last_step_of(branch) : last))
             return wfre_fail_memory(error, "compiling queries");
+    }
     return WFRE_OK;
 }
 
@@ -197,9 +226,10 @@ static bool allocate(wfre_program *program, const builder *b)
     program->uses = wfre_arena_alloc(arena, rows, sizeof *program->uses);
     program->use_begin = wfre_arena_alloc(arena, rows + 1, sizeof *program->use_begin);
     program->roots = wfre_arena_alloc(arena, b->root_count, sizeof *program->roots);
+    program->last = wfre_arena_alloc(arena, b->root_count, sizeof *program->last);
     return program->op && program->id && program->child_begin && program->children &&
            program->levels && program->groups && program->relations && program->uses &&
-           program->use_begin && program->roots;
+           program->use_begin && program->roots && program->last;
 }
 
 /* Sorts the drafts and fills the program's arrays from them. */
@@ -227,8 +257,10 @@ static bool place_rows(wfre_program *program, builder *b)
             program->children[used++] = row_of[b->links[d->child_begin + i]];
     }
     program->child_begin[program->row_count] = used;
-    for (size_t i = 0; i < b->root_count; i++)
-        program->roots[i] = row_of[b->roots[i]];
+    for (size_t i = 0; i < b->root_count; i++) {
+        program->roots[i] = row_of[b->roots[i].draft];
+        program->last[i] = (uint8_t)b->roots[i].last;
+    }
     program->root_count = (uint32_t)b->root_count;
     cut_levels(program, b);
     list_uses(program);

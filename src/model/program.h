@@ -48,10 +48,14 @@ typedef struct wfre_program {
     uint32_t query_count;
     uint32_t *root_begin;
     uint32_t *roots;
+    uint8_t *last; /* wfre_last_step of each root */
     uint32_t root_count;
 
     wfre_arena arena; /* owns all of it */
 } wfre_program;
+
+/* The last step of a query, or of a branch of its disjunctive normal form. */
+wfre_last_step wfre_last_step_of(const wfre_node *tree);
 
 /* Compiles trees under the given treatment of unions. Reuses the memory of an earlier program in
  * *program (zero-initialise it the first time). A query whose answer is a complement of everything

@@ -25,7 +25,7 @@ typedef struct wfre_rank_cost {
 
 typedef struct wfre_ranker wfre_ranker;
 
-/* Borrows the model, which must not change, and the pool until freed. */
+/* Borrows the model, of which nothing but the lifts may change, and the pool until freed. */
 WFRE_NODISCARD wfre_status wfre_ranker_create(const wfre_model *model, bool exhaustive,
                                               wfre_pool *pool, wfre_ranker **ranker,
                                               wfre_error *error);

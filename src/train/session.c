@@ -214,12 +214,12 @@ static wfre_status fit(session *s, const wfre_validation *queries, wfre_model *m
     double limit = settings->steps ? 0 : FITTING_SHARE * settings->seconds;
     char line[160];
     if (queries && settings->lift) {
-        const wfre_model_settings *m = &model->settings;
+        const double *lift = model->settings.lift;
         TRY(wfre_validation_lift(queries, model, limit, s->monitor, error));
         (void)snprintf(line, sizeof line,
                        "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
                        "\"lift_negation\": %.4f}\n",
-                       m->lift_projection, m->lift_intersection, m->lift_negation);
+                       lift[0], lift[1], lift[2]);
         TRY(write_log(s, line, error));
     }
     TRY(wfre_model_prepare(model, s->pool, error));
@@ -299,6 +299,17 @@ cleanup:
     return status;
 }
 
+/* Refuses lifts that would be thrown away. */
+static wfre_status check_lifts(const wfre_train_settings *settings, wfre_error *error)
+{
+    for (int i = 0; i < WFRE_LIFTS; i++)
+        if (settings->lift && settings->model.lift[i] != 1)
+            return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                             "lifts are fitted when all is learned; --set lift=no leaves them as "
+                             "they are set");
+    return WFRE_OK;
+}
+
 static wfre_status begin(session *s, const wfre_train_settings *settings, bool *resumed,
                          wfre_error *error)
 {
@@ -365,6 +376,7 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                  .calibration = -1};
     wfre_status status;
     bool resumed = false;
+    TRY(check_lifts(settings, error));
     TRY(begin(&s, settings, &resumed, error));
     while (!wfre_trainer_done(s.trainer)) {
         TRY(wfre_trainer_step(s.trainer, error));

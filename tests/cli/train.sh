@@ -29,3 +29,5 @@ show wfre train nowhere.kg
 show wfre ask part.kg ring.safetensors '?x : r0(e1, ?x)'
 head -c 300 ring.safetensors >cut.safetensors
 show wfre info cut.safetensors
+show wfre train ring.kg $small --set lift-projection=2
+wfre train ring.kg $small -o plain.safetensors --set lift=no --set lift-projection=2 >/dev/null 2>&1 && wfre info plain.safetensors | grep '^lift-'

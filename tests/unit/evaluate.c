@@ -141,6 +141,15 @@ static void test_foreign_partial(void **state)
     assert_same(whole, again);
     assert_int_equal(again->info.pairs, whole->info.pairs);
     wfre_evaluation_free(again);
+    model->settings.lift[WFRE_LAST_PROJECTION] = 2;
+    asked = 0;
+    assert_int_equal(
+        wfre_evaluate_model(graph, model, queries_path, &options, NULL, &monitor, &other, NULL),
+        WFRE_ERR_INTERRUPTED);
+    model->settings.lift[WFRE_LAST_PROJECTION] = 1;
+    again = evaluate(&options);
+    assert_same(whole, again);
+    wfre_evaluation_free(again);
     assert_ok(wfre_write_file(partial_path, "wfre-ev", 8, error));
     again = evaluate(&options);
     assert_same(whole, again);

@@ -34,12 +34,12 @@ static const wfre_node *question(uint32_t q)
 }
 
 /* The histogram of a question as it is compared. */
-static void embed(const wfre_node *tree, float *row)
+static void embed(const wfre_node *tree, wfre_union unions, float *row)
 {
     wfre_embedder *embedder;
     wfre_embedding embedding;
     assert_ok(wfre_embedder_create(model, pool, linalg, &embedder, error));
-    assert_ok(wfre_embed(embedder, &tree, 1, WFRE_UNION_DNF, &embedding, error));
+    assert_ok(wfre_embed(embedder, &tree, 1, unions, &embedding, error));
     memcpy(row, embedding.rows, DIM * sizeof *row);
     wfre_embedder_free(embedder);
 }
@@ -79,39 +79,49 @@ static int tear_down(void **state)
 
 static void set_lifts(double projection, double intersection, double negation)
 {
-    model->settings.lift_projection = projection;
-    model->settings.lift_intersection = intersection;
-    model->settings.lift_negation = negation;
+    model->settings.lift[WFRE_LAST_PROJECTION] = projection;
+    model->settings.lift[WFRE_LAST_INTERSECTION] = intersection;
+    model->settings.lift[WFRE_LAST_NEGATION] = negation;
 }
 
-static void check_lifted(const wfre_node *tree, float lift)
+static void check_lifted(const wfre_node *tree, wfre_union unions, float lift)
 {
     float plain[DIM], lifted[DIM];
     set_lifts(1, 1, 1);
-    embed(tree, plain);
+    embed(tree, unions, plain);
     set_lifts(0.5, 3, 2);
-    embed(tree, lifted);
+    embed(tree, unions, lifted);
     for (int i = 0; i < DIM; i++)
         assert_true(lifted[i] == (plain[i] * lift < 1 ? plain[i] * lift : 1));
     set_lifts(1, 1, 1);
 }
 
-/* Only the last step counts; a complement makes an intersection another kind. */
+/* Only the last step counts; a complement makes an intersection another kind, however it is
+ * bracketed and whatever is done about unions. */
 static void test_embedding(void **state)
 {
     (void)state;
-    check_lifted(question(0), 0.5f);
-    check_lifted(question(MANY), 3);
-    check_lifted(question(2 * MANY), 2);
-    check_lifted(wfre_node_project(&arena, 1, question(MANY)), 0.5f);
-    check_lifted(wfre_node_entity(&arena, 7), 1);
+    const wfre_node *nested =
+        wfre_node_pair(&arena, WFRE_OP_INTERSECT, question(2 * MANY), edge(0, 5));
+    const wfre_node *either = wfre_node_pair(&arena, WFRE_OP_UNION, edge(0, 1), edge(1, 2));
+    const wfre_node *both = wfre_node_pair(&arena, WFRE_OP_INTERSECT, edge(0, 5), either);
+    for (int unions = WFRE_UNION_DNF; unions <= WFRE_UNION_TCONORM; unions++) {
+        check_lifted(question(0), (wfre_union)unions, 0.5f);
+        check_lifted(question(MANY), (wfre_union)unions, 3);
+        check_lifted(question(2 * MANY), (wfre_union)unions, 2);
+        check_lifted(nested, (wfre_union)unions, 2);
+        check_lifted(both, (wfre_union)unions, 3);
+        check_lifted(wfre_node_project(&arena, 1, question(MANY)), (wfre_union)unions, 0.5f);
+        check_lifted(wfre_node_entity(&arena, 7), (wfre_union)unions, 1);
+        check_lifted(either, (wfre_union)unions, unions == WFRE_UNION_DNF ? 0.5f : 1);
+    }
 }
 
 /* Each answer has twice the mass of its question, or half, and a decoy has just the question's. */
 static void plant(uint32_t q, float factor)
 {
     float row[DIM];
-    embed(queries[q].tree, row);
+    embed(queries[q].tree, WFRE_UNION_DNF, row);
     float *answer = model->entities + (size_t)answers[q] * DIM;
     memcpy(answer + (size_t)QUERIES * DIM, row, sizeof row);
     for (int i = 0; i < DIM; i++)
@@ -124,12 +134,14 @@ static void test_fit(void **state)
     for (uint32_t q = 0; q < QUERIES; q++)
         plant(q, q < MANY ? 2 : 0.5f);
     assert_ok(wfre_lift_fit(model, queries, QUERIES, 0, pool, NULL, error));
-    assert_true(model->settings.lift_projection > 1.4 && model->settings.lift_projection <= 4);
-    assert_true(model->settings.lift_intersection < 0.72);
-    assert_true(model->settings.lift_negation == 1); /* too few */
+    assert_true(model->settings.lift[WFRE_LAST_PROJECTION] > 1.4 &&
+                model->settings.lift[WFRE_LAST_PROJECTION] <= 4);
+    assert_true(model->settings.lift[WFRE_LAST_INTERSECTION] < 0.72);
+    assert_true(model->settings.lift[WFRE_LAST_NEGATION] == 1); /* too few */
     /* Without queries nothing is known. */
     assert_ok(wfre_lift_fit(model, queries, 0, 0, pool, NULL, error));
-    assert_true(model->settings.lift_projection == 1 && model->settings.lift_intersection == 1);
+    assert_true(model->settings.lift[WFRE_LAST_PROJECTION] == 1 &&
+                model->settings.lift[WFRE_LAST_INTERSECTION] == 1);
 }
 
 static wfre_status attempt_fit(void *context)
@@ -159,7 +171,8 @@ static void test_interrupt(void **state)
     set_lifts(1, 2, 3);
     assert_int_equal(wfre_lift_fit(model, queries, QUERIES, 0, pool, &monitor, NULL),
                      WFRE_ERR_INTERRUPTED);
-    assert_true(model->settings.lift_intersection == 2 && model->settings.lift_negation == 3);
+    assert_true(model->settings.lift[WFRE_LAST_INTERSECTION] == 2 &&
+                model->settings.lift[WFRE_LAST_NEGATION] == 3);
 }
 
 int main(void)

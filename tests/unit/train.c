@@ -152,7 +152,7 @@ static void test_old_checkpoint(void **state)
     assert_ok(wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, error));
     assert_false(trainer->settings.lift);
     assert_true(trainer->settings.forward_edges == 0);
-    assert_true(trainer->model->settings.lift_projection == 1);
+    assert_true(trainer->model->settings.lift[WFRE_LAST_PROJECTION] == 1);
     assert_int_equal(trainer->model->settings.members, 1);
     wfre_trainer_free(trainer);
     hide_key(path, "train.batch");
