@@ -206,6 +206,7 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
     enum { MANY_RELATIONS = 100, MANY_EDGES = 16 };
     uint32_t entities = wfre_graph_entities(graph);
     double edges = 2 * (double)wfre_graph_triples(graph, WFRE_TRAIN);
+    s->mass = 0.05; /* 0.1 does as much for paths, but costs intersections more */
     if (wfre_graph_relations(graph) / 2 > MANY_RELATIONS) {
         s->model.bases = s->model.bases < 24 ? 24 : s->model.bases;
         s->forward_edges = 0.5; /* random answers have few edges, what is asked for often many */
@@ -216,9 +217,8 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
         s->rate_layers = 6e-3;
         s->batch = s->batch < 1024 ? 1024 : s->batch;
         s->negatives = 2048;
-        s->positives = 1; /* many more are among the candidates */
-    } else {
-        s->mass = 0.05; /* 0.1 does as much for paths, but costs intersections more */
+        s->positives = 1;          /* many more are among the candidates */
+        s->mix[3] = s->mix[4] = 2; /* intersections of large sets learn last */
     }
 }
 
