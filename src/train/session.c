@@ -21,8 +21,8 @@ enum { LOG_POINTS = 200, VALIDATIONS = 10 };
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
-/* Fitting, behind the end of such a run, may take that share twice: for lifts and probabilities. */
-static const double FITTING_SHARE = 0.02;
+/* Behind the end of such a run, fitting lifts and probabilities may take those shares. */
+static const double LIFT_SHARE = 0.04, CALIBRATION_SHARE = 0.02;
 
 typedef struct session {
     const wfre_graph *graph;
@@ -211,11 +211,11 @@ static wfre_status fit(session *s, const wfre_validation *queries, wfre_model *m
 {
     wfre_status status = WFRE_OK;
     const wfre_train_settings *settings = &s->trainer->settings;
-    double limit = settings->steps ? 0 : FITTING_SHARE * settings->seconds;
+    double seconds = settings->steps ? 0 : settings->seconds; /* 0: no limit */
     char line[160];
     if (queries && settings->lift) {
         const double *lift = model->settings.lift;
-        TRY(wfre_validation_lift(queries, model, limit, s->monitor, error));
+        TRY(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
         (void)snprintf(line, sizeof line,
                        "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
                        "\"lift_negation\": %.4f}\n",
@@ -224,7 +224,8 @@ static wfre_status fit(session *s, const wfre_validation *queries, wfre_model *m
     }
     TRY(wfre_model_prepare(model, s->pool, error));
     if (queries) {
-        TRY(wfre_validation_calibrate(queries, model, limit, s->monitor, error));
+        TRY(wfre_validation_calibrate(queries, model, CALIBRATION_SHARE * seconds, s->monitor,
+                                      error));
         s->calibration = wfre_model_reliability(model)->error;
         (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
         TRY(write_log(s, line, error));
