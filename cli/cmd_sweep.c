@@ -158,7 +158,7 @@ static wfre_status train_run(const sweep *s, const char *name, const wfre_train_
         .resume = access(checkpoint, F_OK) == 0,
         .checkpoint_seconds = 60,
         .validate = 0,
-        .calibrate = settings->lift ? 100 : 0, /* as many as wfre train */
+        .calibrate = settings->lift ? 200 : 0, /* as many as wfre train */
     };
     wfre_train_summary summary;
     wfre_status status =

@@ -29,7 +29,7 @@ static const cli_option OPTIONS[] = {
     {"validate", 0, CLI_INTEGER, "N", "validation queries of each type; 0: none (default 20)", 0,
      1e6},
     {"calibrate", 0, CLI_INTEGER, "N",
-     "queries of each type to fit lifts and probabilities to; 0: none (default 100)", 0, 1e6},
+     "queries of each type to fit lifts and probabilities to; 0: none (default 200)", 0, 1e6},
     {"checkpoint", 0, CLI_DURATION, "TIME", "between checkpoints (default 60s)", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_THREADS,
@@ -113,7 +113,7 @@ static int run(const cli_call *call)
         .checkpoint_seconds = cli_duration(call, "checkpoint", 60),
         .queries = cli_text(call, "queries", NULL),
         .validate = (uint32_t)cli_integer(call, "validate", 20),
-        .calibrate = (uint32_t)cli_integer(call, "calibrate", 100),
+        .calibrate = (uint32_t)cli_integer(call, "calibrate", 200),
     };
     wfre_train_summary summary;
     if (wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error) != WFRE_OK ||

@@ -19,7 +19,7 @@ static const char ALL_TYPES[] = "1p 2p 3p 2i 3i ip pi 2in 3in inp pin pni 2u up"
 enum {
     MOST_ANSWERS = 100, /* of a sampled query, as in the benchmarks */
     DRAWN_AT_ONCE = 140,
-    DRAWS = 200 /* before a type that gives nothing more is left as it is */
+    DRAWS = 400 /* before a type that gives nothing more is left as it is */
 };
 
 struct wfre_validation {
