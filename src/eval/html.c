@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "eval/curve.h"
+#include "base/curve.h"
 #include "eval/page.h"
 #include "eval/report.h"
 

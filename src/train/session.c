@@ -9,6 +9,7 @@
 
 #include "base/chart.h"
 #include "base/clock.h"
+#include "base/curve.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "model/file.h"
@@ -39,10 +40,6 @@ typedef struct session {
     double validation_seconds;
     double next_checkpoint;           /* on wfre_clock */
     double next_log, next_validation; /* in progress */
-    /* The curves so far, as the log has them. */
-    double *loss_x, *loss_y, *mrr_x, *mrr_y;
-    size_t loss_count, mrr_count;
-    size_t loss_capacity[2], mrr_capacity[2];
 } session;
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -62,38 +59,31 @@ static char *beside(const char *model, const char *suffix)
     return path;
 }
 
-static bool add_point(double **x, double **y, size_t *capacity, size_t *count, double at,
-                      double value)
-{
-    if (!wfre_reserve((void **)x, &capacity[0], *count + 1, sizeof **x) ||
-        !wfre_reserve((void **)y, &capacity[1], *count + 1, sizeof **y))
-        return false;
-    (*x)[*count] = at;
-    (*y)[(*count)++] = value;
-    return true;
-}
-
-/* The loss, and the validation MRR if there is one, over the steps. */
+/* Draws the validation MRR over the steps, or the loss if nothing is validated, as the log has it:
+ * from the first step on, however often the run was resumed. */
 static wfre_status draw_curve(const session *s, wfre_error *error)
 {
+    wfre_status status = WFRE_OK;
     wfre_text svg = {0};
-    wfre_series series[] = {
-        {"loss", WFRE_MARK_LINE, s->loss_x, s->loss_y, NULL, NULL, s->loss_count, false}};
-    wfre_series quality[] = {
-        {"validation MRR", WFRE_MARK_LINE, s->mrr_x, s->mrr_y, NULL, NULL, s->mrr_count, false}};
-    bool judged = s->mrr_count > 0;
+    wfre_curve curve = {0};
+    TRY(wfre_curve_read(&curve, s->log_path, error));
+    bool judged = curve.mrr.count > 0;
+    const wfre_track *track = judged ? &curve.mrr : &curve.loss;
+    wfre_series series = {
+        .mark = WFRE_MARK_LINE, .x = track->step, .y = track->value, .count = track->count};
     wfre_chart chart = {
         .title = judged ? "Validation MRR while training" : "Loss while training",
         .x = {.label = "step"},
         .y = {.label = judged ? "MRR" : "loss"},
-        .series = judged ? quality : series,
+        .series = &series,
         .count = 1,
     };
     wfre_chart_svg(&svg, &chart, 720, 360, true);
-    wfre_status status = wfre_text_status(&svg, "drawing the learning curve", error);
-    if (status == WFRE_OK)
-        status = wfre_write_file(s->curve_path, svg.data, svg.length, error);
+    TRY(wfre_text_status(&svg, "drawing the learning curve", error));
+    TRY(wfre_write_file(s->curve_path, svg.data, svg.length, error));
+cleanup:
     wfre_text_free(&svg);
+    wfre_curve_free(&curve);
     return status;
 }
 
@@ -112,9 +102,6 @@ static wfre_status log_status(session *s, wfre_error *error)
                    "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
                    "\"queries_per_second\": %.0f}\n",
                    now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
-    if (!add_point(&s->loss_x, &s->loss_y, s->loss_capacity, &s->loss_count, (double)now.step,
-                   now.loss))
-        return wfre_fail_memory(error, "logging");
     return write_log(s, line, error);
 }
 
@@ -153,11 +140,6 @@ static wfre_status validate(session *s, wfre_error *error)
                    "\"validation_seconds\": %.1f}\n",
                    now.step, now.seconds, s->last, wfre_clock() - start);
     TRY(write_log(s, line, error));
-    if (!add_point(&s->mrr_x, &s->mrr_y, s->mrr_capacity, &s->mrr_count, (double)now.step,
-                   s->last)) {
-        status = wfre_fail_memory(error, "logging");
-        goto cleanup;
-    }
     TRY(draw_curve(s, error));
     if (s->last >= s->best) {
         s->best = s->last;
@@ -358,10 +340,9 @@ static void end(session *s)
         fclose(s->log);
     wfre_validation_free(s->validation);
     wfre_trainer_free(s->trainer);
-    void *blocks[] = {s->checkpoint_path, s->log_path, s->curve_path, s->loss_x,
-                      s->loss_y,          s->mrr_x,    s->mrr_y};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        wfre_free(blocks[i]);
+    wfre_free(s->checkpoint_path);
+    wfre_free(s->log_path);
+    wfre_free(s->curve_path);
 }
 
 wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *settings,

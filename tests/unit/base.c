@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "base/bf16.h"
+#include "base/curve.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/pool.h"
@@ -236,12 +237,38 @@ static void test_files(void **state)
     wfre_free(path);
 }
 
+/* A run that went back to a checkpoint did the steps after it again. */
+static void test_curve(void **state)
+{
+    (void)state;
+    static const char log[] =
+        "{\"step\": 1, \"loss\": 9}\n{\"step\": 2, \"loss\": 8}\n"
+        "{\"step\": 2, \"mrr\": 0.1}\n{\"step\": 3, \"loss\": 7}\n"
+        "{\"step\": 2, \"loss\": 6}\n{\"step\": 4, \"loss\": 5}\n{\"step\": 4";
+    static const double steps[] = {1, 2, 4}, losses[] = {9, 6, 5};
+    char folder[] = "/tmp/wfre-base-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "log.jsonl");
+    wfre_curve curve = {0};
+    assert_ok(wfre_write_file(path, log, sizeof log - 1, error));
+    assert_ok(wfre_curve_read(&curve, path, error));
+    assert_int_equal(curve.loss.count, 3);
+    assert_memory_equal(curve.loss.step, steps, sizeof steps);
+    assert_memory_equal(curve.loss.value, losses, sizeof losses);
+    assert_int_equal(curve.mrr.count, 1);
+    wfre_curve_free(&curve);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+    wfre_free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory), cmocka_unit_test(test_text),
         cmocka_unit_test(test_strings), cmocka_unit_test(test_random), cmocka_unit_test(test_pool),
         cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),  cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_curve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 
 #include "base/chart.h"
 #include "base/file.h"
-#include "eval/curve.h"
 #include "eval/report.h"
 #include "star.h"
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/curve.h"
 #include "base/file.h"
 #include "toy.h"
 #include "train/checkpoint.h"
@@ -109,6 +110,49 @@ static void test_resume(void **state)
     unlink(path);
     rmdir(folder);
     wfre_free(path);
+}
+
+static bool stop_late(void *context)
+{
+    int *asked = context;
+    return ++*asked == 30;
+}
+
+/* The log of a run that was interrupted, and so its picture, goes from the first step to the last.
+ */
+static void test_resumed_log(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-train-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *model = wfre_path_join(folder, "run.safetensors");
+    char *log = wfre_path_join(folder, "run.log.jsonl");
+    char *picture = wfre_path_join(folder, "run.curve.svg");
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    wfre_train_settings settings = recipe(0);
+    settings.steps = 40;
+    int asked = 0;
+    wfre_monitor monitor = {.interrupted = stop_late, .context = &asked};
+    wfre_train_run run = {.model = model, .checkpoint_seconds = 1e9};
+    wfre_train_summary summary;
+    wfre_curve curve = {0};
+    assert_int_equal(wfre_train(graph, &settings, &run, NULL, &monitor, &summary, NULL),
+                     WFRE_ERR_INTERRUPTED);
+    run.resume = true;
+    assert_ok(wfre_train(graph, &settings, &run, NULL, NULL, &summary, error));
+    assert_true(summary.resumed);
+    assert_ok(wfre_curve_read(&curve, log, error));
+    assert_int_equal(curve.loss.count, 40);
+    for (size_t i = 0; i < curve.loss.count; i++)
+        assert_true(curve.loss.step[i] == (double)(i + 1));
+    wfre_curve_free(&curve);
+    wfre_graph_close(graph);
+    char *files[] = {model, log, picture};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(unlink(files[i]), 0);
+        wfre_free(files[i]);
+    }
+    assert_int_equal(rmdir(folder), 0);
 }
 
 /* Gives a key of the file's metadata another name, so that it is missing. */
@@ -307,7 +351,7 @@ int main(void)
         cmocka_unit_test(test_old_checkpoint), cmocka_unit_test(test_learning),
         cmocka_unit_test(test_settings),       cmocka_unit_test(test_presets),
         cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_rare_types),
+        cmocka_unit_test(test_rare_types),     cmocka_unit_test(test_resumed_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

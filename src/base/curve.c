@@ -1,5 +1,5 @@
 /* Reading the learning curve from a training log. */
-#include "eval/curve.h"
+#include "base/curve.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -47,7 +47,8 @@ cleanup:
     return status;
 }
 
-/* Takes the points at which the number at `offset` of a point is there. */
+/* Takes the points at which the number at `offset` of a point is there. Where the steps go back, a
+ * run was resumed from a checkpoint before the end of the log: what came after is replaced. */
 static wfre_status fill_track(wfre_track *track, const point *points, size_t count, size_t offset,
                               wfre_error *error)
 {
@@ -59,6 +60,8 @@ static wfre_status fill_track(wfre_track *track, const point *points, size_t cou
         double value = *(const double *)((const char *)&points[i] + offset);
         if (!isfinite(value))
             continue;
+        while (track->count > 0 && track->step[track->count - 1] >= points[i].step)
+            track->count--;
         track->step[track->count] = points[i].step;
         track->value[track->count++] = value;
     }

@@ -1,7 +1,7 @@
 /* The learning curve in a training log: JSON lines, of which those with a step and a loss or a
  * validation MRR count. */
-#ifndef WFRE_SRC_EVAL_CURVE_H
-#define WFRE_SRC_EVAL_CURVE_H
+#ifndef WFRE_SRC_BASE_CURVE_H
+#define WFRE_SRC_BASE_CURVE_H
 
 #include "base/error.h"
 
