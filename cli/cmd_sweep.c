@@ -141,7 +141,20 @@ static void file_of(const sweep *s, const char *name, const char *ending, char *
     (void)snprintf(path, size, "%s/%s%s", s->folder, name, ending);
 }
 
-/* Trains into NAME.new.* and gives the model its name when it is whole. */
+/* NAME.new.* becomes NAME.*. */
+static wfre_status give_name(const sweep *s, const char *name, const char *ending,
+                             wfre_error *error)
+{
+    char from[4096], to[4096], working[32];
+    (void)snprintf(working, sizeof working, ".new%s", ending);
+    file_of(s, name, working, from, sizeof from);
+    file_of(s, name, ending, to, sizeof to);
+    if (rename(from, to) != 0)
+        return fail(error, WFRE_ERR_IO, to, strerror(errno));
+    return WFRE_OK;
+}
+
+/* Trains into NAME.new.* and gives the files their names when all is done, the model last. */
 static wfre_status train_run(const sweep *s, const char *name, const wfre_train_settings *settings,
                              wfre_error *error)
 {
@@ -158,13 +171,14 @@ static wfre_status train_run(const sweep *s, const char *name, const wfre_train_
         .resume = access(checkpoint, F_OK) == 0,
         .checkpoint_seconds = 60,
         .validate = 0,
-        .calibrate = settings->lift ? 200 : 0, /* as many as wfre train */
+        .calibrate = settings->lift ? CALIBRATION_QUERIES : 0,
     };
     wfre_train_summary summary;
     wfre_status status =
         wfre_train(s->graph, settings, &options, s->pool, cli_monitor(), &summary, error);
-    if (status == WFRE_OK && rename(unfinished, model) != 0)
-        status = fail(error, WFRE_ERR_IO, model, strerror(errno));
+    static const char *const ENDINGS[] = {".log.jsonl", ".curve.svg", ".safetensors"};
+    for (size_t i = 0; status == WFRE_OK && i < sizeof ENDINGS / sizeof *ENDINGS; i++)
+        status = give_name(s, name, ENDINGS[i], error);
     return status;
 }
 

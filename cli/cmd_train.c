@@ -113,7 +113,7 @@ static int run(const cli_call *call)
         .checkpoint_seconds = cli_duration(call, "checkpoint", 60),
         .queries = cli_text(call, "queries", NULL),
         .validate = (uint32_t)cli_integer(call, "validate", 20),
-        .calibrate = (uint32_t)cli_integer(call, "calibrate", 200),
+        .calibrate = (uint32_t)cli_integer(call, "calibrate", CALIBRATION_QUERIES),
     };
     wfre_train_summary summary;
     if (wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error) != WFRE_OK ||

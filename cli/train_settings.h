@@ -4,6 +4,9 @@
 
 #include "cli.h"
 
+/* Of each type, to fit lifts and probabilities to, unless the user says another number. */
+enum { CALIBRATION_QUERIES = 200 };
+
 /* A preset, changed by --dim and the like, --set NAME=VALUE, --seed, --time, --steps, and the sizes
  * of --from, as far as the command has these options. */
 wfre_status train_settings(const cli_call *call, const wfre_graph *graph,

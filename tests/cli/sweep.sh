@@ -9,7 +9,7 @@ export -f sweep
 show sweep --vary radius=2,1 --vary score=wfr,l2 >table 2>notes
 cat notes
 sed -n 's/ .*//p' table | sort | uniq -c
-ls out | sed 's/.*\.//' | sort | uniq -c
+ls out | sed 's/[^.]*\.//' | sort | uniq -c
 cp table first
 show sweep --vary radius=2,1 --vary score=wfr,l2 >table 2>notes
 cmp first table && cat notes
