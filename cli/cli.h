@@ -13,7 +13,8 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 typedef enum cli_kind {
     CLI_FLAG,          /* --json */
-    CLI_TEXT,          /* --out FILE */
+    CLI_TEXT,          /* --types LIST */
+    CLI_FILE,          /* --out FILE, which cannot be standard output */
     CLI_OPTIONAL_TEXT, /* --explain or --explain=svg */
     CLI_REPEATED,      /* --vary A --vary B */
     CLI_INTEGER,       /* --seed 7, within minimum .. maximum */
@@ -59,6 +60,8 @@ double cli_number(const cli_call *call, const char *option, double fallback);
 double cli_duration(const cli_call *call, const char *option, double fallback);
 /* --split train, valid or test. Returns EXIT_DONE, or EXIT_USAGE having said what is wrong. */
 int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split);
+/* Where to print a summary: standard error if --out - takes standard output. */
+FILE *cli_summary_stream(const cli_call *call);
 /* The k-th value of a repeated option, NULL beyond the last. */
 const char *cli_repeated(const cli_call *call, const char *option, int k);
 

@@ -47,7 +47,7 @@ static int run(const cli_call *call)
 }
 
 static const cli_option OPTIONS[] = {
-    {"out", 'o', CLI_TEXT, "G2.kg", "the graph to write", 0, 0},
+    {"out", 'o', CLI_FILE, "G2.kg", "the graph to write", 0, 0},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
 };

@@ -30,7 +30,7 @@ static int run(const cli_call *call)
 }
 
 static const cli_option OPTIONS[] = {
-    {"out", 'o', CLI_TEXT, "FILE", "the model to write", 0, 0},
+    {"out", 'o', CLI_FILE, "FILE", "the model to write", 0, 0},
     {"bf16", 0, CLI_FLAG, NULL, "weights in bfloat16: half the size, rounded", 0, 0},
     CLI_OPTION_THREADS,
 };

@@ -92,7 +92,7 @@ static int run(const cli_call *call)
 }
 
 static const cli_option OPTIONS[] = {
-    {"out", 'o', CLI_TEXT, "G.kg", "the graph snapshot to write", 0, 0},
+    {"out", 'o', CLI_FILE, "G.kg", "the graph snapshot to write", 0, 0},
     {"format", 0, CLI_TEXT, "F", "auto, tsv, nt, ttl, wordnet or betae (default auto)", 0, 0},
     {"labels", 0, CLI_TEXT, "FILE", "readable names: name <TAB> label [<TAB> description]", 0, 0},
     {"literals", 0, CLI_FLAG, NULL, "keep RDF literals and blank nodes as entities", 0, 0},

@@ -3,9 +3,10 @@
 
 #include "commands.h"
 
-static void print_report(const wfre_conversion *report, bool verified, bool json, double seconds)
+static void print_report(const cli_call *call, const wfre_conversion *report, double seconds)
 {
-    if (json) {
+    bool verified = cli_has(call, "verify");
+    if (cli_has(call, "json")) {
         printf("{\"queries\":%llu,\"types\":%u", (unsigned long long)report->queries,
                report->types);
         if (verified)
@@ -13,12 +14,13 @@ static void print_report(const wfre_conversion *report, bool verified, bool json
         printf(",\"seconds\":%.3f}\n", seconds);
         return;
     }
-    printf("%s queries of %u type%s", cli_thousands(report->queries), report->types,
-           report->types == 1 ? "" : "s");
+    FILE *stream = cli_summary_stream(call);
+    fprintf(stream, "%s queries of %u type%s", cli_thousands(report->queries), report->types,
+            report->types == 1 ? "" : "s");
     if (verified)
-        printf(", %s differ", cli_thousands(report->differ));
-    printf("\n");
-    fflush(stdout);
+        fprintf(stream, ", %s differ", cli_thousands(report->differ));
+    fprintf(stream, "\n");
+    fflush(stream);
 }
 
 static int run(const cli_call *call)
@@ -33,6 +35,8 @@ static int run(const cli_call *call)
         return cli_usage(call, "training queries have no hard answers to verify");
     if (!output && !options.verify)
         return cli_usage(call, "say where to write the queries: -o Q.tsv");
+    if (cli_has(call, "json") && cli_summary_stream(call) != stdout)
+        return cli_usage(call, "--json and -o - both write to standard output");
     wfre_pool *pool = NULL;
     wfre_conversion report;
     wfre_error error;
@@ -45,7 +49,7 @@ static int run(const cli_call *call)
     if (status != WFRE_OK)
         return cli_fail(&error);
     cli_progress_end();
-    print_report(&report, options.verify, cli_has(call, "json"), cli_clock() - start);
+    print_report(call, &report, cli_clock() - start);
     if (report.differ == 0)
         return EXIT_DONE;
     cli_note("wfre: the published answers are not those of the folder's triples, first for query "
@@ -55,7 +59,7 @@ static int run(const cli_call *call)
 }
 
 static const cli_option OPTIONS[] = {
-    {"out", 'o', CLI_TEXT, "Q.tsv", "the query set to write", 0, 0},
+    {"out", 'o', CLI_TEXT, "Q.tsv", "the query set to write; - is standard output", 0, 0},
     {"split", 0, CLI_TEXT, "S", "whose queries: train, valid or test (default valid)", 0, 0},
     {"prefix", 0, CLI_TEXT, "NAME", "of the pickles' names (default: the split)", 0, 0},
     {"verify", 0, CLI_FLAG, NULL, "recompute all answers; fail if any differ", 0, 0},

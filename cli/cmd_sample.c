@@ -46,8 +46,8 @@ static int sample(const cli_call *call, const wfre_graph *graph,
         return cli_fail(&error);
     cli_progress_end();
     if (!s.json)
-        printf("%s: %s queries of %u type%s\n", output, cli_thousands(s.queries), s.types,
-               s.types == 1 ? "" : "s");
+        fprintf(cli_summary_stream(call), "%s: %s queries of %u type%s\n", output,
+                cli_thousands(s.queries), s.types, s.types == 1 ? "" : "s");
     return EXIT_DONE;
 }
 
@@ -68,6 +68,8 @@ static int run(const cli_call *call)
         return cli_usage(call, "--split is valid or test; train has no hard answers");
     if (!output)
         return cli_usage(call, "say where to write the queries: -o Q.tsv");
+    if (cli_has(call, "json") && cli_summary_stream(call) != stdout)
+        return cli_usage(call, "--json and -o - both write to standard output");
     wfre_graph *graph;
     wfre_error error;
     if (cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK)
@@ -78,7 +80,7 @@ static int run(const cli_call *call)
 }
 
 static const cli_option OPTIONS[] = {
-    {"out", 'o', CLI_TEXT, "Q.tsv", "the query set to write", 0, 0},
+    {"out", 'o', CLI_TEXT, "Q.tsv", "the query set to write; - is standard output", 0, 0},
     {"split", 0, CLI_TEXT, "S", "valid or test (default valid)", 0, 0},
     {"types", 0, CLI_TEXT, "LIST", "such as 2p,3in or trees (default: all of --set)", 0, 0},
     {"set", 0, CLI_TEXT, "SET", "betae (14 types, the default) or efo1 (301 types)", 0, 0},

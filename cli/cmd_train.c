@@ -6,7 +6,7 @@
 #include "train_settings.h"
 
 static const cli_option OPTIONS[] = {
-    {"out", 'o', CLI_TEXT, "FILE", "the model to write (default: GRAPH's name, .safetensors)", 0,
+    {"out", 'o', CLI_FILE, "FILE", "the model to write (default: GRAPH's name, .safetensors)", 0,
      0},
     {"preset", 0, CLI_TEXT, "NAME",
      "small, base, large, or paper-wn18rr, -fb15k-237, -nell, -fb15k (default: by size)", 0, 0},

@@ -71,6 +71,11 @@ long long cli_integer(const cli_call *call, const char *option, long long fallba
     return found ? (long long)found->number : fallback;
 }
 
+FILE *cli_summary_stream(const cli_call *call)
+{
+    return strcmp(cli_text(call, "out", ""), "-") == 0 ? stderr : stdout;
+}
+
 const char *cli_repeated(const cli_call *call, const char *option, int k)
 {
     for (int i = 0; i < call->setting_count; i++)
@@ -219,6 +224,9 @@ static int add_setting(cli_call *call, const cli_option *option, const char *tex
 {
     setting value = {option, text, 0};
     bool numeric = option->kind == CLI_INTEGER || option->kind == CLI_NUMBER;
+    if (option->kind == CLI_FILE && strcmp(text, "-") == 0)
+        return cli_usage(call, "--%s -: this cannot go to standard output; name a file",
+                         option->name);
     if (option->kind == CLI_DURATION) {
         if (!parse_number(text, true, &value.number) || value.number < 0)
             return cli_usage(call, "--%s %s: expected a time such as 90s, 30m or 1.5h",

@@ -60,10 +60,19 @@ static bool is_device(const char *path)
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
+/* What "-" stands for, in the place of a path. */
+static bool is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *error)
 {
     *writer = (wfre_writer){0};
     wfre_status status = WFRE_OK;
+    bool standard = is_standard(path), direct = standard || is_device(path);
+    if (standard)
+        path = "standard output";
     size_t length = strlen(path);
     static const char suffix[] = ".tmp-XXXXXX";
     writer->path = wfre_copy_text(path, length);
@@ -72,17 +81,18 @@ wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *
         status = wfre_fail_memory(error, "opening a file to write");
         goto cleanup;
     }
-    if (wfre_is_folder(path)) {
+    if (!standard && wfre_is_folder(path)) {
         status = wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET,
                            "%s: cannot write: it is a folder; name a file", path);
         goto cleanup;
     }
     memcpy(writer->temporary, path, length);
     memcpy(writer->temporary + length, suffix, sizeof suffix);
-    bool direct = is_device(path);
     if (direct)
         writer->temporary[0] = '\0';
-    int fd = direct ? open(path, O_WRONLY | O_CLOEXEC) : mkstemp(writer->temporary);
+    int fd = standard ? dup(STDOUT_FILENO)
+             : direct ? open(path, O_WRONLY | O_CLOEXEC)
+                      : mkstemp(writer->temporary);
     if (fd < 0) {
         status = wfre_fail_errno(error, path, "write");
         goto cleanup;
@@ -201,11 +211,6 @@ struct wfre_reader {
     bool at_end;
     uint64_t line;
 };
-
-static bool is_standard(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
 
 const char *wfre_input_name(const char *path)
 {

@@ -33,9 +33,9 @@ typedef struct wfre_writer {
     uint64_t written;
 } wfre_writer;
 
-/* Zero-initialise, open, write, then commit or discard. A device or pipe in the place of a file is
- * written to directly. wfre_writer_discard after a commit, or on a
- * zeroed writer, does nothing, so `cleanup:` may always call it. */
+/* Zero-initialise, open, write, then commit or discard. A device or pipe in the place of a file,
+ * and standard output, which the path "-" is, are written to directly. wfre_writer_discard after a
+ * commit, or on a zeroed writer, does nothing, so `cleanup:` may always call it. */
 WFRE_NODISCARD wfre_status wfre_writer_open(wfre_writer *writer, const char *path,
                                             wfre_error *error);
 WFRE_NODISCARD wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t length,

@@ -13,6 +13,7 @@ cmp m.answers half.answers && wc -l <half.answers
 show wfre export m.safetensors -o m.safetensors | bytes
 show wfre info m.safetensors | head -n 2 | sed -E 's/[0-9,]+ bytes.*/N bytes/'
 show wfre export m.safetensors
+show wfre export m.safetensors -o -
 show wfre export g.kg -o other.safetensors
 show wfre export m.safetensors -o missing/other.safetensors
 ls

@@ -9,6 +9,9 @@ cmp a.tsv b.tsv
 # What a type gives does not depend on its neighbours.
 wfre sample g.kg -o c.tsv --types 2in --count 3 --seed 5 2>/dev/null
 diff <(grep 2in a.tsv) <(grep 2in c.tsv)
+# Into a pipe, where a summary has no place.
+wfre sample g.kg -o - --types '1p 2p,2in' --count 3 --seed 5 2>note | cmp - a.tsv && cat note
+show wfre sample g.kg -o - --json
 show wfre sample g.kg -o d.tsv --types 3i
 ls d.tsv
 show wfre sample g.kg -o d.tsv --types '(i,(p,(e)),4x)'

@@ -23,6 +23,7 @@ show wfre train ring.kg --loss hinge --time 1s
 show wfre train ring.kg --set frob=1
 show wfre train ring.kg --set frob
 show wfre train ring.kg -o other.safetensors --resume
+show wfre train ring.kg -o -
 show wfre train ring.kg --preset huge
 show wfre train ring.kg --time soon
 show wfre train nowhere.kg
