@@ -120,9 +120,7 @@ static const cli_option OPTIONS[] = {
     {"only", 0, CLI_TEXT, "KIND", "known or predicted answers only", 0, 0},
     {"exact", 0, CLI_FLAG, NULL, "the same as --only known", 0, 0},
     {"split", 0, CLI_TEXT, "S",
-     "what is known: train, with valid too, or with all of test "
-     "(default test)",
-     0, 0},
+     "the graph that proves: train, valid (train and valid) or test (all; the default)", 0, 0},
     {"explain", 0, CLI_OPTIONAL_TEXT, "FORMAT",
      "say why answers are predicted; svg draws the question instead", 0, 0},
     {"exhaustive", 0, CLI_FLAG, NULL, "score every entity instead of searching", 0, 0},

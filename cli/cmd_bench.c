@@ -241,8 +241,11 @@ const cli_command command_bench = {
     .name = "bench",
     .arguments = "[NAME]",
     .summary = "measure this machine; without a name, all benchmarks",
-    .details = "Each benchmark first checks its results, then warms up and repeats; numbers are\n"
-               "medians, of the score the fastest run. --json prints one object a line.\n",
+    .details =
+        "Benchmarks: add (entities added after training), ask (predictions), gemm (matrix\n"
+        "products), import, sample (training queries), score (the WFR kernels), train (steps).\n"
+        "Each benchmark first checks its results, then warms up and repeats; numbers are\n"
+        "medians, of the score the fastest run. --json prints one object a line.\n",
     CLI_OPTIONS(OPTIONS),
     .minimum_arguments = 0,
     .maximum_arguments = 1,

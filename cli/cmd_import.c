@@ -106,7 +106,7 @@ const cli_command command_import = {
     .arguments = "SOURCE... -o G.kg",
     .summary = "read triples, RDF, WordNet or a benchmark folder into a graph snapshot",
     .details =
-        "A SOURCE is a file, a folder, or - for standard input; gzip is read as it is.\n"
+        "A SOURCE is a file, a folder, or - for standard input; gzip is decompressed.\n"
         "  tsv      head <TAB> relation <TAB> tail; a folder may have train, valid, test files\n"
         "  nt, ttl  RDF; rdfs:label becomes the label, literals and blank nodes are left out\n"
         "  wordnet  a dictionary folder such as /usr/share/wordnet; entities like dog.n.01\n"

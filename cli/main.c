@@ -21,7 +21,11 @@ static void print_overview(FILE *stream)
           stream);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
-    fputs("\n'wfre COMMAND --help' explains each.\n", stream);
+    fputs("\n'wfre COMMAND --help' explains each, 'wfre --version' says which this is.\n"
+          "WFRE_PROGRESS=never silences progress, NO_COLOR colours; WFRE_ISA forces the kernels of "
+          "an\n"
+          "instruction set. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
+          stream);
 }
 
 /* The manual page, built from the same tables as --help. */
@@ -37,6 +41,8 @@ static void print_manual(FILE *stream)
     fputs(".SH ENVIRONMENT\n.TP\n.B WFRE_ISA\nForces the kernels for one instruction set: "
           "reference, avx2, avx512 or amx.\n"
           ".TP\n.B WFRE_PROGRESS\nSet to never, long work says nothing on the way.\n"
+          ".TP\n.B NO_COLOR\nIf set, answers have no colours.\n"
+          ".SH FILES\n.TP\n.I ~/.wfre_history\nThe questions that were typed at the prompt.\n"
           ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
           stream);
 }

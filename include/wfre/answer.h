@@ -1,6 +1,7 @@
 /* Asking: the answers that a graph proves and, apart from them, those that a model predicts.
  *
- *     wfre_asker *asker;
+ *     wfre_asker *asker = NULL;
+ *     wfre_error error;
  *     wfre_answers answers;
  *     wfre_ask_options options;
  *     wfre_ask_options_default(&options);

@@ -15,7 +15,8 @@
  * The value after exactly this many iterations is the definition; they are part of the model.
  *
  *     wfre_score_settings settings;
- *     wfre_score *score;
+ *     wfre_score *score = NULL;
+ *     wfre_error error;
  *     wfre_score_defaults(1600, &settings);
  *     if (wfre_score_create(&settings, &score, &error) == WFRE_OK)
  *         status = wfre_score_pair(score, u, v, &distance, NULL, NULL, &error);
@@ -198,7 +199,8 @@ typedef enum wfre_ranking {
  * score. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_score_prepare_ranking(wfre_score *score,
                                                                wfre_error *error);
-/* The relative error that was measured, and the iterations that are taken; 0 if that is all. */
+/* The relative error that was measured, 0 if all iterations are taken; how many are is written to
+ * *iterations, which is not NULL. */
 WFRE_API double wfre_score_ranking_error(const wfre_score *score, uint32_t *iterations);
 
 /* Which stored histograms to score against which queries. distances[q * stride + k] is that of

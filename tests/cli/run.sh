@@ -2,6 +2,7 @@
 # Runs tests/cli/NAME.sh in an empty folder and compares what it prints (standard output and error)
 # with NAME.out. `update NAME` writes NAME.out anew; read the difference before committing it.
 set -u
+: "${WFRE:?is not set: name the wfre program}"
 here=$(cd "$(dirname "$0")" && pwd)
 update=no
 [ "${1:-}" = update ] && { update=yes; shift; }
