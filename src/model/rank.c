@@ -5,7 +5,8 @@
  *   1. Estimate all distances. A few entities are scored exactly for every query; a line through
  *      them corrects the estimates of this query, and their largest remaining error, times a safety
  *      factor, is the margin m.
- *   2. Score the hard answers exactly. Entities with an estimate within m of some t are undecided.
+ *   2. Score the hard answers exactly. Entities with an estimate within m of some t are undecided,
+ *      unless they are answers themselves, which do not count.
  *   3. Score the undecided exactly and put the results in place of the estimates. Should one of
  * them have an error close to the margin, widen it and go back to 2.
  *   4. Count as if all distances were exact.
@@ -31,10 +32,13 @@ enum {
 };
 static const double SAFETY = 2.5, TOLERANCE = 2e-5;
 
+/* What is known of an entity's distance. Answers do not compete, so theirs may be estimates. */
+enum { ESTIMATED, EXACT, ANSWER };
+
 /* What one worker needs to rank a query. */
 typedef struct worker {
     float *distances;     /* [entities] of the query: exact or estimated */
-    unsigned char *known; /* [entities] 1: exact */
+    unsigned char *known; /* [entities] ESTIMATED, EXACT or ANSWER */
     uint32_t *selection;  /* entities to score exactly */
     float *scored;        /* their distances, [branches, selection] */
     size_t scored_capacity;
@@ -59,7 +63,7 @@ struct wfre_ranker {
     float *table;  /* [rows, entities] distances or estimates */
     float *probed; /* [rows, PROBES] */
     wfre_status *statuses;
-    size_t tree_capacity, table_capacity, probed_capacity, status_capacity;
+    size_t table_capacity, probed_capacity;
     wfre_rank_cost cost;
 };
 
@@ -135,7 +139,7 @@ static wfre_status score_selection(const batch *b, worker *w, size_t q, size_t c
         double error = fabs((double)w->scored[i] - (double)w->distances[e]);
         *error_seen = error > *error_seen ? error : *error_seen;
         w->distances[e] = w->scored[i];
-        w->known[e] = 1;
+        w->known[e] = EXACT;
     }
     w->exact += count;
     return WFRE_OK;
@@ -180,12 +184,12 @@ static double prepare_estimates(const batch *b, worker *w, size_t q)
             estimates[e] = (float)shift + (float)slope * estimates[e];
     }
     nearest_branch(r->table + first * entities, entities, end - first, entities, w->distances);
-    memset(w->known, 0, entities);
+    memset(w->known, ESTIMATED, entities);
     float nearest[PROBES];
     nearest_branch(r->probed + first * PROBES, PROBES, end - first, PROBES, nearest);
     for (int i = 0; i < PROBES; i++) {
         w->distances[r->probes[i]] = nearest[i];
-        w->known[r->probes[i]] = 1;
+        w->known[r->probes[i]] = EXACT;
     }
     w->exact += PROBES;
     return SAFETY * worst;
@@ -219,8 +223,8 @@ static size_t keep_open_bars(const wfre_ranker *r, worker *w, size_t count, doub
     uint64_t *sure = w->crowd, *possible = w->crowd + count + 1;
     memset(w->crowd, 0, 2 * (count + 1) * sizeof *w->crowd);
     for (uint32_t e = 0; e < r->model->entity_count; e++) {
-        double distance = (double)w->distances[e], own = w->known[e] ? 0 : margin;
-        if (distance - own > w->bars[count - 1])
+        double distance = (double)w->distances[e], own = w->known[e] == EXACT ? 0 : margin;
+        if (w->known[e] == ANSWER || distance - own > w->bars[count - 1])
             continue;
         sure[first_bar(w->bars, count, distance + own)]++;
         possible[first_bar(w->bars, count, distance - own)]++;
@@ -243,7 +247,7 @@ static size_t select_undecided(const wfre_ranker *r, worker *w, size_t count, do
     size_t selected = 0;
     for (uint32_t e = 0; e < r->model->entity_count; e++) {
         double distance = (double)w->distances[e];
-        if (w->known[e] || distance - margin > w->bars[count - 1])
+        if (w->known[e] != ESTIMATED || distance - margin > w->bars[count - 1])
             continue;
         size_t bar = first_bar(w->bars, count, distance - margin);
         if (bar < count && w->bars[bar] <= distance + margin)
@@ -261,6 +265,10 @@ static wfre_status resolve(const batch *b, worker *w, size_t q, double margin)
     double seen = 0;
     memcpy(w->selection, query->hard.ids, hard * sizeof *w->selection);
     TRY(score_selection(b, w, q, hard, &seen));
+    for (size_t i = 0; i < hard; i++)
+        w->known[query->hard.ids[i]] = ANSWER;
+    for (size_t i = 0; i < query->easy.count; i++)
+        w->known[query->easy.ids[i]] = ANSWER;
     if (!wfre_reserve((void **)&w->bars, &w->bar_capacity, hard, sizeof *w->bars) ||
         !wfre_reserve((void **)&w->crowd, &w->crowd_capacity, 2 * (hard + 1), sizeof *w->crowd))
         TRY(WFRE_ERR_MEMORY);

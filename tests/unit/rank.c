@@ -187,6 +187,37 @@ static void test_filtered_equals_exhaustive(void **state)
     assert_int_equal(standings[7][0].above, 0xAAAAAAAA); /* no hard answer: untouched */
 }
 
+/* Answers do not compete: where nearly all entities are, one that is not decides between the first
+ * rank and the second, however many are nearer. Here those are the hard answers' twins. */
+static void test_many_answers(void **state)
+{
+    (void)state;
+    static wfre_standing expected[QUERIES][ANSWERS];
+    static wfre_entity easy[ENTITIES];
+    static const wfre_entity hard[ANSWERS] = {601, 603, 605, 607, 609};
+    wfre_rank_query before[QUERIES];
+    size_t count = 0;
+    for (wfre_entity e = 0; e < ENTITIES; e++)
+        if (e % 2 == 0 || e % 500 < 101 || e % 500 > 109)
+            easy[count++] = e;
+    memcpy(before, queries, sizeof before);
+    for (int q = 0; q < QUERIES; q++) {
+        queries[q].easy = (wfre_list){easy, count};
+        if (q != 7)
+            queries[q].hard = (wfre_list){hard, ANSWERS};
+    }
+    rank_all(true, WFRE_UNION_DNF, pool);
+    memcpy(expected, standings, sizeof expected);
+    rank_all(false, WFRE_UNION_DNF, pool);
+    memcpy(queries, before, sizeof before);
+    for (int q = 0; q < QUERIES; q++)
+        for (size_t i = 0; i < queries[q].hard.count; i++) {
+            assert_true(expected[q][i].tied >= 1);
+            assert_int_equal(standings[q][i].above, expected[q][i].above);
+            assert_int_equal(standings[q][i].tied, expected[q][i].tied);
+        }
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -293,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_separable),
         cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_filtered_equals_exhaustive),
+        cmocka_unit_test(test_many_answers),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_by_pairs),
         cmocka_unit_test(test_out_of_memory),
