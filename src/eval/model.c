@@ -49,7 +49,19 @@ static uint64_t key_of(const run *r)
     return wfre_hash(r->set->ids, r->set->id_count * sizeof *r->set->ids, key);
 }
 
-/* Queries without a union have the same standings whatever the treatment of unions. */
+/* Whether the treatment of unions makes no difference: there is none, and none comes from the
+ * complement of an intersection. */
+static bool treated_alike(const wfre_node *node)
+{
+    bool alike = node->op != WFRE_OP_UNION &&
+                 (node->op != WFRE_OP_NEGATE || node->children[0]->op == WFRE_OP_PROJECT ||
+                  node->children[0]->op == WFRE_OP_ENTITY);
+    for (uint32_t i = 0; alike && i < node->child_count; i++)
+        alike = treated_alike(node->children[i]);
+    return alike;
+}
+
+/* Takes the standings that do not depend on the treatment of unions. */
 static void take_from_base(run *r)
 {
     const wfre_evaluation *base = r->options->base;
@@ -57,7 +69,7 @@ static void take_from_base(run *r)
     if (!base || base->query_count != e->query_count || base->standing_count != e->standing_count)
         return;
     for (uint32_t q = 0; q < e->query_count; q++)
-        if (base->queries[q].ranked && wfre_tree_count(r->set->rows[q].tree, WFRE_OP_UNION) == 0) {
+        if (base->queries[q].ranked && treated_alike(r->set->rows[q].tree)) {
             memcpy(e->standings + e->queries[q].begin, base->standings + base->queries[q].begin,
                    e->queries[q].answers * sizeof *e->standings);
             e->queries[q].ranked = true;
