@@ -17,6 +17,8 @@ static int run(const cli_call *call)
     wfre_error error;
     if (!options.graph)
         return cli_usage(call, "say which files to write: -o G2.kg M2.safetensors");
+    if (strcmp(options.model, "-") == 0)
+        return cli_usage(call, "the model cannot go to standard output; name a file");
     /* Graph and model belong together, but only one file can be replaced at a time. */
     if (strcmp(options.graph, cli_argument(call, 0)) == 0)
         return cli_usage(call, "%s is the graph to read; write to another name", options.graph);

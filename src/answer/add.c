@@ -77,7 +77,8 @@ cleanup:
     return status;
 }
 
-/* The id of an entity of the new triples, with its label and description if it is new. */
+/* The id of an entity of the new triples, with its label and description if it is new. Old ones go
+ * by their names or, as in questions, by labels. */
 static wfre_status add_entity(wfre_graph_builder *builder, const wfre_graph *graph,
                               const wfre_graph *extra, wfre_entity entity, wfre_entity *id,
                               wfre_error *error)
@@ -86,9 +87,10 @@ static wfre_status add_entity(wfre_graph_builder *builder, const wfre_graph *gra
     wfre_name name = wfre_graph_entity_name(extra, entity);
     wfre_name label = wfre_graph_entity_label(extra, entity);
     wfre_name about = wfre_graph_entity_description(extra, entity);
+    *id = wfre_graph_find_entity(graph, name.bytes, name.length);
+    if (*id != WFRE_NONE)
+        return WFRE_OK;
     TRY(wfre_graph_builder_entity(builder, name.bytes, name.length, id, error));
-    if (*id < wfre_graph_entities(graph))
-        goto cleanup;
     if (label.bytes != name.bytes)
         TRY(wfre_graph_builder_label(builder, *id, label.bytes, label.length, error));
     if (about.length > 0)
@@ -571,6 +573,8 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     wfre_model *larger = NULL;
     wfre_status status;
     TRY(wfre_model_check_graph(model, graph, error));
+    TRY(wfre_probe_output(options->graph, error));
+    TRY(wfre_probe_output(options->model, error));
     TRY(wfre_import_graph(&options->triples, 1, &format, &extra, monitor, error));
     TRY(build(graph, extra, &builder, error));
     TRY(wfre_graph_builder_finish(builder, &larger_graph, error));

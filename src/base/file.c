@@ -123,21 +123,6 @@ wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t lengt
 {
     if (length && fwrite(bytes, 1, length, writer->stream) != length)
         return wfre_fail_errno(error, writer->path, "write");
-    writer->written += length;
-    return WFRE_OK;
-}
-
-wfre_status wfre_writer_align(wfre_writer *writer, size_t alignment, wfre_error *error)
-{
-    static const unsigned char zeros[4096];
-    size_t missing = (size_t)((alignment - writer->written % alignment) % alignment);
-    while (missing > 0) {
-        size_t step = missing < sizeof zeros ? missing : sizeof zeros;
-        wfre_status status = wfre_writer_put(writer, zeros, step, error);
-        if (status != WFRE_OK)
-            return status;
-        missing -= step;
-    }
     return WFRE_OK;
 }
 
@@ -183,6 +168,14 @@ void wfre_writer_discard(wfre_writer *writer)
     wfre_free(writer->temporary);
     wfre_free(writer->path);
     *writer = (wfre_writer){0};
+}
+
+wfre_status wfre_probe_output(const char *path, wfre_error *error)
+{
+    wfre_writer writer = {0};
+    wfre_status status = wfre_writer_open(&writer, path, error);
+    wfre_writer_discard(&writer);
+    return status;
 }
 
 wfre_status wfre_write_file(const char *path, const void *bytes, size_t length, wfre_error *error)

@@ -30,7 +30,6 @@ typedef struct wfre_writer {
     FILE *stream;
     char *path;
     char *temporary;
-    uint64_t written;
 } wfre_writer;
 
 /* Zero-initialise, open, write, then commit or discard. A device or pipe in the place of a file,
@@ -40,11 +39,11 @@ WFRE_NODISCARD wfre_status wfre_writer_open(wfre_writer *writer, const char *pat
                                             wfre_error *error);
 WFRE_NODISCARD wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t length,
                                            wfre_error *error);
-/* Zero bytes until `written` is a multiple of alignment. */
-WFRE_NODISCARD wfre_status wfre_writer_align(wfre_writer *writer, size_t alignment,
-                                             wfre_error *error);
 WFRE_NODISCARD wfre_status wfre_writer_commit(wfre_writer *writer, wfre_error *error);
 void wfre_writer_discard(wfre_writer *writer);
+
+/* Fails now, not after long work, if the path cannot be written to. Leaves what is there alone. */
+WFRE_NODISCARD wfre_status wfre_probe_output(const char *path, wfre_error *error);
 
 /* Writes bytes as the whole file, atomically. */
 WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes, size_t length,

@@ -144,10 +144,13 @@ wfre_status wfre_import_columns(wfre_import_job *job, wfre_reader *reader, size_
         count++;
         begin = end + 1;
     }
-    if (count < least || count > most)
+    if (count < least || count > most) {
+        char wanted[48] = "";
+        if (least < most)
+            (void)snprintf(wanted, sizeof wanted, "%zu to ", least);
         return wfre_import_fail_line(error, reader, "%zu column%s; %s%zu separated by tabs needed",
-                                     count, count == 1 ? "" : "s", least < most ? "at least " : "",
-                                     least);
+                                     count, count == 1 ? "" : "s", wanted, most);
+    }
     for (size_t i = 0; i < count; i++)
         if (columns[i].length == 0)
             return wfre_import_fail_line(error, reader, "column %zu is empty", i + 1);
@@ -204,15 +207,6 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
                      left_out ? " but those with literals or blank nodes; --literals keeps them"
                               : "");
 cleanup:
-    return status;
-}
-
-/* Finds out now, not after the work, that the output cannot be written. */
-static wfre_status probe_output(const char *output, wfre_error *error)
-{
-    wfre_writer writer = {0};
-    wfre_status status = wfre_writer_open(&writer, output, error);
-    wfre_writer_discard(&writer);
     return status;
 }
 
@@ -274,7 +268,7 @@ wfre_status wfre_import(const char *const *sources, size_t source_count,
 {
     wfre_import_report counted = {0};
     wfre_status status;
-    TRY(probe_output(output, error));
+    TRY(wfre_probe_output(output, error));
     TRY(import(sources, source_count, options, output, NULL, &counted, monitor, error));
     TRY(count_graph(output, &counted, error));
     if (report)

@@ -25,5 +25,14 @@ add g2.kg m.safetensors new.ttl -o g3.kg m3.safetensors
 add g.kg m.safetensors new.ttl m2.safetensors
 add g.kg m.safetensors new.ttl -o g.kg m2.safetensors
 add g.kg m.safetensors new.ttl -o g2.kg m.safetensors
+add g.kg m.safetensors new.ttl -o g2.kg no/such/folder.safetensors
+add g.kg m.safetensors new.ttl -o g2.kg -
 cmp g2.kg kept.kg
+# Old entities may be called by their labels, as in questions.
+printf 'e1\tAlice\n' >labels.txt
+wfre import g.tsv -o l.kg --labels labels.txt >/dev/null 2>&1
+printf 'Zoe\tr1\tAlice\n' >zoe.tsv
+add l.kg m.safetensors zoe.tsv -o l2.kg l2.safetensors
+show wfre ask l2.kg '?x : r1(?x, Alice)' 2>/dev/null
+rm labels.txt l.kg l2.kg l2.safetensors zoe.tsv
 ls
