@@ -12,6 +12,7 @@
 #include "base/curve.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "model/calibration.h"
 #include "model/file.h"
 #include "model/safetensors.h"
 #include "train/checkpoint.h"
@@ -38,8 +39,9 @@ typedef struct session {
     double calibration; /* error of the probabilities, -1 without */
     uint64_t validated; /* the step of the last validation */
     double validation_seconds;
-    double next_checkpoint;           /* on wfre_clock */
-    double next_log, next_validation; /* in progress */
+    double next_checkpoint; /* on wfre_clock */
+    double next_log;        /* in progress */
+    int next_validation;    /* in tenths of it */
 } session;
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -170,8 +172,8 @@ static wfre_status look_around(session *s, wfre_error *error)
         s->next_log += 1.0 / LOG_POINTS;
         TRY(log_status(s, error));
     }
-    if (s->validation && progress >= s->next_validation) {
-        s->next_validation += 1.0 / VALIDATIONS;
+    if (s->validation && progress >= (double)s->next_validation / VALIDATIONS) {
+        s->next_validation++;
         double spent = s->validation_seconds / wfre_trainer_seconds(s->trainer);
         if (s->trainer->settings.steps || (progress > FIRST_PART && spent < VALIDATION_SHARE))
             TRY(validate(s, error));
@@ -273,6 +275,8 @@ static wfre_status start_from(session *s, const wfre_train_settings *settings, w
     model->settings.layers = old.layers;
     model->settings.members = old.members;
     model->settings.score.dimension = old.dim;
+    wfre_calibration_free(model->calibration); /* of other weights */
+    model->calibration = NULL;
     TRY(wfre_model_settings_check(&model->settings, error));
     TRY(wfre_trainer_create_with(s->graph, settings, s->pool, model, &s->trainer, error));
     model = NULL; /* the trainer's now */
@@ -310,6 +314,7 @@ static wfre_status begin(session *s, const wfre_train_settings *settings, bool *
                            s->checkpoint_path);
         goto cleanup;
     }
+    TRY(wfre_probe_output(s->run->model, error));
     *resumed = s->run->resume;
     if (s->run->resume)
         TRY(wfre_checkpoint_read(s->checkpoint_path, s->graph, s->pool, settings, &s->trainer,
@@ -319,8 +324,8 @@ static wfre_status begin(session *s, const wfre_train_settings *settings, bool *
     else
         TRY(wfre_trainer_create(s->graph, settings, s->pool, &s->trainer, error));
     if (s->run->validate > 0)
-        TRY(wfre_validation_create(s->graph, s->run->queries, s->run->validate, settings->seed,
-                                   s->pool, &s->validation, error));
+        TRY(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
+                                   s->trainer->settings.seed, s->pool, &s->validation, error));
     s->log = fopen(s->log_path, s->run->resume ? "a" : "w");
     if (!s->log) {
         status = wfre_fail_errno(error, s->log_path, "write");
@@ -328,7 +333,7 @@ static wfre_status begin(session *s, const wfre_train_settings *settings, bool *
     }
     double progress = wfre_trainer_progress(s->trainer);
     s->next_log = progress;
-    s->next_validation = (double)(int)(progress * VALIDATIONS + 1) / VALIDATIONS;
+    s->next_validation = (int)(progress * VALIDATIONS) + 1;
     s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
 cleanup:
     return status;

@@ -301,6 +301,9 @@ static wfre_status check_settings(const wfre_train_settings *s, wfre_error *erro
         wrong = "negatives must be at least 1";
     else if (s->guide != WFRE_GUIDE_SCORE && s->candidates == WFRE_CANDIDATES_OWN)
         wrong = "the local guide needs shared candidates, or all of them";
+    else if (s->guide == WFRE_GUIDE_SCORE && s->candidates != WFRE_CANDIDATES_OWN)
+        wrong = "the score as guide needs a few candidates for each query: --set candidates=own "
+                "--negatives 64";
     else if (s->guide == WFRE_GUIDE_STAGED && s->hard < 1)
         wrong = "a staged run needs hard candidates";
     else if (s->drop_input < 0 || s->drop_input >= 1 || s->drop_basis < 0 || s->drop_basis >= 1 ||
