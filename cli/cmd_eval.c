@@ -11,6 +11,7 @@ typedef struct job {
     wfre_graph *graph;
     wfre_pool *pool;
     const char *queries;
+    wfre_split split; /* to sample from */
     wfre_eval_options options;
     wfre_evaluation **results;
     size_t count;
@@ -74,6 +75,14 @@ static wfre_status evaluate_model(job *j, const wfre_model *model, const char *p
     return status;
 }
 
+static bool is_treatment(const char *name)
+{
+    bool found = strcmp(name, "all") == 0;
+    for (int u = 0; u < UNION_COUNT; u++)
+        found = found || strcmp(name, UNIONS[u]) == 0;
+    return found;
+}
+
 static bool all_unions(const cli_call *call)
 {
     return strcmp(cli_text(call, "union", ""), "all") == 0;
@@ -111,13 +120,8 @@ static wfre_status sample_queries(const job *j, wfre_error *error)
         .count = (size_t)cli_integer(j->call, "count", 20),
         .cap = 100,
         .seed = (uint64_t)cli_integer(j->call, "seed", 1),
+        .split = j->split,
     };
-    if (cli_split(j->call, WFRE_VALID, &options.split) != EXIT_DONE ||
-        options.split == WFRE_TRAIN) {
-        error->code = WFRE_ERR_ARGUMENT;
-        (void)snprintf(error->message, sizeof error->message, "--split is valid or test");
-        return WFRE_ERR_ARGUMENT;
-    }
     return wfre_benchmark_sample(j->graph, &options, j->queries, j->pool, cli_monitor(), NULL, NULL,
                                  error);
 }
@@ -183,6 +187,13 @@ static int run(const cli_call *call)
 {
     job j = {.call = call, .queries = cli_argument(call, cli_argument_count(call) - 1)};
     size_t standard, wanted = count_evaluations(&j, &standard);
+    int code = cli_split(call, WFRE_VALID, &j.split);
+    if (code != EXIT_DONE)
+        return code;
+    if (j.split == WFRE_TRAIN)
+        return cli_usage(call, "--split is valid or test; train has no hard answers");
+    if (!is_treatment(cli_text(call, "union", "all")))
+        return cli_usage(call, "--union is dnf, demorgan, tconorm or all");
     if (wanted == 0)
         return cli_usage(call, "say what to evaluate: a model, or --scores FILE");
     if (cli_has(call, "sample") && strcmp(j.queries, "-") == 0)

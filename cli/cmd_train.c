@@ -12,7 +12,7 @@ static const cli_option OPTIONS[] = {
      "small, base, large, or paper-wn18rr, -fb15k-237, -nell, -fb15k (default: by size)", 0, 0},
     {"time", 0, CLI_DURATION, "TIME", "length of the run, such as 90s, 30m, 1.5h", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of the run in steps, for exact reproduction", 1, 1e15},
-    {"resume", 0, CLI_FLAG, NULL, "go on from the checkpoint of an interrupted run", 0, 0},
+    {"resume", 0, CLI_FLAG, NULL, "go on with an interrupted run, with its settings", 0, 0},
     {"from", 0, CLI_TEXT, "FILE", "start with the weights (and the sizes) of this model", 0, 0},
     {"dim", 0, CLI_TEXT, "N", "length of a histogram, a multiple of the block size", 0, 0},
     {"bases", 0, CLI_TEXT, "N", "matrices that relations are mixed from; 0: a free one each", 0, 0},
@@ -91,10 +91,12 @@ static int run(const cli_call *call)
     wfre_graph *graph = NULL;
     wfre_pool *pool = NULL;
     wfre_train_settings settings;
+    if (strcmp(cli_text(call, "queries", ""), "-") == 0)
+        return cli_usage(call, "--queries -: they are read more than once; name a file");
     char *fallback = default_output(cli_argument(call, 0));
     const char *out = cli_text(call, "out", fallback);
     int code = EXIT_DONE;
-    if (!out || wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK ||
+    if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK ||
         train_settings(call, graph, &settings, &error) != WFRE_OK) {
         code = cli_fail(&error);
         goto cleanup;
@@ -106,6 +108,8 @@ static int run(const cli_call *call)
     bool resume = cli_has(call, "resume");
     if (resume && !cli_has(call, "time") && !cli_has(call, "steps"))
         settings.steps = 0, settings.seconds = 0; /* as long as the checkpoint says */
+    if (resume && train_settings_named(call))
+        cli_note("the settings of the interrupted run stay as they were, whatever is said here");
     wfre_train_run options = {
         .model = out,
         .from = cli_text(call, "from", NULL),
@@ -122,8 +126,8 @@ static int run(const cli_call *call)
     else
         print_summary(call, &summary, out);
     if (code == EXIT_DONE && options.calibrate > 0 && summary.calibration_error < 0)
-        cli_note("no probabilities: the graph has no valid split to fit them to; "
-                 "wfre import --holdout makes one");
+        cli_note("no probabilities: there are no validation queries to fit them to; "
+                 "wfre import --holdout makes a valid split");
 cleanup:
     wfre_pool_free(pool);
     wfre_graph_close(graph);

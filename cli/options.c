@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +209,7 @@ static bool parse_number(const char *text, bool duration, double *number)
     char *end;
     errno = 0;
     double value = strtod(text, &end);
-    if (end == text || errno == ERANGE || value != value)
+    if (end == text || errno == ERANGE || !isfinite(value))
         return false;
     double unit = 1;
     if (duration && *end && !end[1]) {
@@ -228,7 +229,7 @@ static int add_setting(cli_call *call, const cli_option *option, const char *tex
         return cli_usage(call, "--%s -: this cannot go to standard output; name a file",
                          option->name);
     if (option->kind == CLI_DURATION) {
-        if (!parse_number(text, true, &value.number) || value.number < 0)
+        if (!parse_number(text, true, &value.number) || value.number < 0 || value.number > 1e9)
             return cli_usage(call, "--%s %s: expected a time such as 90s, 30m or 1.5h",
                              option->name, text);
     } else if (numeric) {

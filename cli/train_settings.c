@@ -51,6 +51,17 @@ static wfre_status take_sizes(const char *from, const wfre_model_settings *prese
     return WFRE_OK;
 }
 
+bool train_settings_named(const cli_call *call)
+{
+    static const char *const OTHERS[] = {"preset", "from", "set", "seed"};
+    bool named = false;
+    for (size_t i = 0; i < sizeof DIRECT / sizeof DIRECT[0]; i++)
+        named = named || cli_has(call, DIRECT[i]);
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+        named = named || cli_has(call, OTHERS[i]);
+    return named;
+}
+
 wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
                            wfre_train_settings *settings, wfre_error *error)
 {

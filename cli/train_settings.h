@@ -12,4 +12,7 @@ enum { CALIBRATION_QUERIES = 200 };
 wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
                            wfre_train_settings *settings, wfre_error *error);
 
+/* Whether the command line names any setting but the length. */
+bool train_settings_named(const cli_call *call);
+
 #endif

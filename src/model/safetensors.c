@@ -301,13 +301,3 @@ const char *wfre_safetensors_metadata(const wfre_safetensors *file, const char *
 {
     return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
 }
-
-size_t wfre_safetensors_count(const wfre_safetensors *file)
-{
-    return file->count;
-}
-
-const wfre_stored_tensor *wfre_safetensors_get(const wfre_safetensors *file, size_t index)
-{
-    return &file->tensors[index];
-}

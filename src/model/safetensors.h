@@ -47,8 +47,5 @@ void wfre_safetensors_close(wfre_safetensors *file);
 /* NULL if there is no such tensor, or no such key. */
 const wfre_stored_tensor *wfre_safetensors_find(const wfre_safetensors *file, const char *name);
 const char *wfre_safetensors_metadata(const wfre_safetensors *file, const char *key);
-/* All of them, in the order of their data. */
-size_t wfre_safetensors_count(const wfre_safetensors *file);
-const wfre_stored_tensor *wfre_safetensors_get(const wfre_safetensors *file, size_t index);
 
 #endif

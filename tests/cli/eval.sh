@@ -18,6 +18,8 @@ show wfre eval g.kg q.tsv --scores bad.tsv
 show wfre eval g.kg q.tsv --scores none.tsv
 show wfre eval g.kg q.tsv --scores s.tsv --bootstrap 0
 show wfre eval g.kg q.tsv
+show wfre eval g.kg q.tsv --scores s.tsv --union some
+show wfre eval g.kg new.tsv --scores s.tsv --sample 1p --split train
 show wfre eval g.kg q.tsv --scores s.tsv --report g.kg/out >/dev/null
 mkdir ours theirs && cp s.tsv ours && cp ranking.tsv theirs/s.tsv
 show quiet wfre eval g.kg q.tsv --scores ours/s.tsv --scores theirs/s.tsv

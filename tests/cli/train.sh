@@ -24,6 +24,18 @@ show wfre train ring.kg --set frob=1
 show wfre train ring.kg --set frob
 show wfre train ring.kg -o other.safetensors --resume
 show wfre train ring.kg -o -
+mkdir folder
+show wfre train ring.kg -o folder --time 1s
+show wfre train ring.kg --queries - --time 1s
+show wfre train ring.kg --time inf
+show wfre train ring.kg --guide score --time 1s
+cp ring.kg damaged.kg
+printf '\377' | dd of=damaged.kg bs=1 seek=$(($(stat -c %s ring.kg) - 70)) conv=notrunc status=none
+show wfre train damaged.kg --time 1s
+# Probabilities belong to the weights they were fitted to.
+grep -c '"calibration"' ring.safetensors
+wfre train ring.kg --from ring.safetensors -o other.safetensors --steps 2 --calibrate 0 >/dev/null 2>&1
+grep -c '"calibration"' other.safetensors
 show wfre train ring.kg --preset huge
 show wfre train ring.kg --time soon
 show wfre train nowhere.kg
