@@ -95,9 +95,11 @@ static int run(const cli_call *call)
         return cli_usage(call, "--queries -: they are read more than once; name a file");
     char *fallback = default_output(cli_argument(call, 0));
     const char *out = cli_text(call, "out", fallback);
+    bool resume = cli_has(call, "resume");
     int code = EXIT_DONE;
     if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK ||
-        train_settings(call, graph, &settings, &error) != WFRE_OK) {
+        (resume ? train_settings_resumed(call, out, &settings, &error)
+                : train_settings(call, graph, &settings, &error)) != WFRE_OK) {
         code = cli_fail(&error);
         goto cleanup;
     }
@@ -105,11 +107,6 @@ static int run(const cli_call *call)
         code = list_settings(&settings);
         goto cleanup;
     }
-    bool resume = cli_has(call, "resume");
-    if (resume && !cli_has(call, "time") && !cli_has(call, "steps"))
-        settings.steps = 0, settings.seconds = 0; /* as long as the checkpoint says */
-    if (resume && train_settings_named(call))
-        cli_note("the settings of the interrupted run stay as they were, whatever is said here");
     wfre_train_run options = {
         .model = out,
         .from = cli_text(call, "from", NULL),

@@ -51,23 +51,11 @@ static wfre_status take_sizes(const char *from, const wfre_model_settings *prese
     return WFRE_OK;
 }
 
-bool train_settings_named(const cli_call *call)
+/* The settings that the command line names, its length included. */
+static wfre_status apply_named(const cli_call *call, wfre_train_settings *settings,
+                               wfre_error *error)
 {
-    static const char *const OTHERS[] = {"preset", "from", "set", "seed"};
-    bool named = false;
-    for (size_t i = 0; i < sizeof DIRECT / sizeof DIRECT[0]; i++)
-        named = named || cli_has(call, DIRECT[i]);
-    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
-        named = named || cli_has(call, OTHERS[i]);
-    return named;
-}
-
-wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
-                           wfre_train_settings *settings, wfre_error *error)
-{
-    wfre_status status = wfre_train_preset(cli_text(call, "preset", NULL), graph, settings, error);
-    const wfre_model_settings preset = settings->model;
-    const char *from = cli_text(call, "from", NULL);
+    wfre_status status = WFRE_OK;
     for (size_t i = 0; status == WFRE_OK && i < sizeof DIRECT / sizeof DIRECT[0]; i++)
         if (cli_has(call, DIRECT[i]))
             status = wfre_train_set(settings, DIRECT[i], cli_text(call, DIRECT[i], ""), error);
@@ -81,7 +69,42 @@ wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
     }
     if (cli_has(call, "steps"))
         settings->steps = (uint64_t)cli_integer(call, "steps", 0);
-    if (status == WFRE_OK && from && !cli_has(call, "resume")) /* else the checkpoint counts */
+    return status;
+}
+
+wfre_status train_settings_resumed(const cli_call *call, const char *model,
+                                   wfre_train_settings *settings, wfre_error *error)
+{
+    wfre_train_settings before;
+    wfre_status status = wfre_train_resumed_settings(model, &before, error);
+    if (status != WFRE_OK)
+        return status;
+    *settings = before;
+    status = apply_named(call, settings, error);
+    before.steps = settings->steps; /* the length may change */
+    before.seconds = settings->seconds;
+    for (size_t i = 0; status == WFRE_OK && i < wfre_train_setting_count(); i++) {
+        wfre_setting_text was = wfre_train_setting(&before, i);
+        wfre_setting_text is = wfre_train_setting(settings, i);
+        if (strcmp(was.value, is.value) == 0)
+            continue;
+        (void)snprintf(error->message, sizeof error->message,
+                       "%s is %s in the interrupted run, not %s; a resumed run keeps its settings",
+                       was.name, was.value, is.value);
+        status = error->code = WFRE_ERR_ARGUMENT;
+    }
+    return status;
+}
+
+wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
+                           wfre_train_settings *settings, wfre_error *error)
+{
+    wfre_status status = wfre_train_preset(cli_text(call, "preset", NULL), graph, settings, error);
+    const wfre_model_settings preset = settings->model;
+    const char *from = cli_text(call, "from", NULL);
+    if (status == WFRE_OK)
+        status = apply_named(call, settings, error);
+    if (status == WFRE_OK && from)
         status = take_sizes(from, &preset, &settings->model, error);
     return status;
 }

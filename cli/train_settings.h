@@ -12,7 +12,9 @@ enum { CALIBRATION_QUERIES = 200 };
 wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
                            wfre_train_settings *settings, wfre_error *error);
 
-/* Whether the command line names any setting but the length. */
-bool train_settings_named(const cli_call *call);
+/* Those of the interrupted run of a model. Refuses others on the command line, but for the length.
+ */
+wfre_status train_settings_resumed(const cli_call *call, const char *model,
+                                   wfre_train_settings *settings, wfre_error *error);
 
 #endif

@@ -131,6 +131,12 @@ typedef struct wfre_train_run {
     uint32_t calibrate;        /* queries of each type to fit lifts and probabilities to; 0: none */
 } wfre_train_run;
 
+/* The settings of the interrupted run of this model file; a resumed run keeps all but its length.
+ */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_resumed_settings(const char *model,
+                                                                wfre_train_settings *settings,
+                                                                wfre_error *error);
+
 typedef struct wfre_train_summary {
     wfre_train_status status;
     double mrr;               /* of the validation sample, at the end; -1 without validation */

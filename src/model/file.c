@@ -150,8 +150,8 @@ static bool is_newer(const char *setting)
     return strcmp(setting, "members") == 0 || strncmp(setting, "lift-", 5) == 0;
 }
 
-static wfre_status read_settings(const wfre_safetensors *file, const char *path,
-                                 wfre_model_settings *settings, wfre_error *error)
+wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *path,
+                                     wfre_model_settings *settings, wfre_error *error)
 {
     const char *format = wfre_safetensors_metadata(file, "format");
     if (!format || strcmp(format, FORMAT) != 0)
@@ -221,7 +221,7 @@ static wfre_status read_frame(const wfre_safetensors *file, const char *path, wf
     wfre_model_settings settings;
     wfre_model *model = NULL;
     wfre_status status;
-    TRY(read_settings(file, path, &settings, error));
+    TRY(wfre_model_read_settings(file, path, &settings, error));
     const char *graph = wfre_safetensors_metadata(file, "graph");
     const char *relations = wfre_safetensors_metadata(file, "relations");
     const wfre_stored_tensor *entities = wfre_safetensors_find(file, "entities");

@@ -26,6 +26,10 @@ WFRE_NODISCARD wfre_status wfre_model_write(const wfre_model *model, const char 
 /* Reads a model out of an open file; `path` is for messages. Its tensors are copies. */
 WFRE_NODISCARD wfre_status wfre_model_read(const wfre_safetensors *file, const char *path,
                                            wfre_model **model, wfre_error *error);
+/* Its settings alone. */
+WFRE_NODISCARD wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *path,
+                                                    wfre_model_settings *settings,
+                                                    wfre_error *error);
 /* Copies a stored float32 tensor of exactly `count` elements. */
 WFRE_NODISCARD wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *path,
                                                   const char *name, size_t count, float *out,

@@ -120,6 +120,30 @@ static wfre_status read_moments(const wfre_safetensors *file, const char *path, 
     return WFRE_OK;
 }
 
+static wfre_status read_settings(const wfre_safetensors *file, const char *path,
+                                 wfre_train_settings *settings, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    *settings = (wfre_train_settings){0};
+    for (size_t i = 0; i < wfre_train_table_count; i++)
+        TRY(read_text(file, path, &wfre_train_table[i], "train.", settings, error));
+    TRY(wfre_model_read_settings(file, path, &settings->model, error));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_checkpoint_read_settings(const char *path, wfre_train_settings *settings,
+                                          wfre_error *error)
+{
+    wfre_safetensors *file = NULL;
+    wfre_status status;
+    TRY(wfre_safetensors_open(path, &file, error));
+    TRY(read_settings(file, path, settings, error));
+cleanup:
+    wfre_safetensors_close(file);
+    return status;
+}
+
 wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre_pool *pool,
                                  const wfre_train_settings *length, wfre_trainer **result,
                                  double *best, wfre_error *error)
@@ -127,17 +151,15 @@ wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre
     wfre_safetensors *file = NULL;
     wfre_model *model = NULL;
     wfre_trainer *t = NULL;
-    wfre_train_settings settings = {0};
+    wfre_train_settings settings;
     run_state state = {0};
     wfre_status status;
     TRY(wfre_safetensors_open(path, &file, error));
     for (size_t i = 0; i < STATE_COUNT; i++)
         TRY(read_text(file, path, &STATE_TABLE[i], "", &state, error));
-    for (size_t i = 0; i < wfre_train_table_count; i++)
-        TRY(read_text(file, path, &wfre_train_table[i], "train.", &settings, error));
+    TRY(read_settings(file, path, &settings, error));
     TRY(wfre_model_read(file, path, &model, error));
     TRY(wfre_model_check_graph(model, graph, error));
-    settings.model = model->settings;
     if (length->steps || length->seconds > 0) {
         settings.steps = length->steps;
         settings.seconds = length->seconds;

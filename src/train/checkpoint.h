@@ -10,6 +10,11 @@
 WFRE_NODISCARD wfre_status wfre_checkpoint_write(const wfre_trainer *trainer, const char *path,
                                                  double best, wfre_error *error);
 
+/* The settings of the run. */
+WFRE_NODISCARD wfre_status wfre_checkpoint_read_settings(const char *path,
+                                                         wfre_train_settings *settings,
+                                                         wfre_error *error);
+
 /* A trainer as it was when the checkpoint was written. The settings are the checkpoint's, but for
  * the length of the run: steps or seconds above 0 in `length` replace those. */
 WFRE_NODISCARD wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph,

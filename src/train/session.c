@@ -297,6 +297,26 @@ static wfre_status check_lifts(const wfre_train_settings *settings, wfre_error *
     return WFRE_OK;
 }
 
+static wfre_status find_checkpoint(const char *path, wfre_error *error)
+{
+    if (wfre_file_exists(path))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+                     "%s: no such checkpoint to go on from; leave out --resume", path);
+}
+
+wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *settings,
+                                        wfre_error *error)
+{
+    char *path = beside(model, ".checkpoint");
+    wfre_status status =
+        path ? find_checkpoint(path, error) : wfre_fail_memory(error, "looking for a checkpoint");
+    if (status == WFRE_OK)
+        status = wfre_checkpoint_read_settings(path, settings, error);
+    wfre_free(path);
+    return status;
+}
+
 static wfre_status begin(session *s, const wfre_train_settings *settings, bool *resumed,
                          wfre_error *error)
 {
@@ -308,12 +328,8 @@ static wfre_status begin(session *s, const wfre_train_settings *settings, bool *
         status = wfre_fail_memory(error, "preparing to train");
         goto cleanup;
     }
-    if (s->run->resume && !wfre_file_exists(s->checkpoint_path)) {
-        status = wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                           "%s: no such checkpoint to go on from; leave out --resume",
-                           s->checkpoint_path);
-        goto cleanup;
-    }
+    if (s->run->resume)
+        TRY(find_checkpoint(s->checkpoint_path, error));
     TRY(wfre_probe_output(s->run->model, error));
     *resumed = s->run->resume;
     if (s->run->resume)

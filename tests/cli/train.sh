@@ -32,6 +32,13 @@ show wfre train ring.kg --guide score --time 1s
 cp ring.kg damaged.kg
 printf '\377' | dd of=damaged.kg bs=1 seek=$(($(stat -c %s ring.kg) - 70)) conv=notrunc status=none
 show wfre train damaged.kg --time 1s
+# A resumed run has the settings of the interrupted one; only its length may change.
+wfre train ring.kg -o part.safetensors $small --steps 1000000 --rho 9 --seed 3 --checkpoint 0.05s --validate 0 >/dev/null 2>&1 &
+while [ ! -f part.checkpoint ]; do sleep 0.05; done
+kill -9 $! && wait $! 2>/dev/null
+show wfre train ring.kg -o part.safetensors --resume --rho 10
+show wfre train ring.kg -o part.safetensors --resume --rho 9 --steps 20 --settings | grep -E '^\$|^(rho|seed|steps) '
+rm part.checkpoint
 # Probabilities belong to the weights they were fitted to.
 grep -c '"calibration"' ring.safetensors
 wfre train ring.kg --from ring.safetensors -o other.safetensors --steps 2 --calibrate 0 >/dev/null 2>&1
