@@ -19,16 +19,16 @@ static int answer(const ask_session *session, const char *question)
     wfre_status status =
         wfre_ask(session->asker, query, &session->options, cli_monitor(), &result.answers, &error);
     result.seconds = cli_clock() - start;
-    if (status == WFRE_OK && session->explain && !result.answers.unpredicted)
+    int code = status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
+    if (code == EXIT_DONE && session->explain && !result.answers.unpredicted)
         status = wfre_explain(session->asker, query, &session->options, &result.answers,
                               session->format, &result.explanation, &error);
-    int code = EXIT_DONE;
-    if (status != WFRE_OK)
-        code = cli_fail(&error);
-    else if (session->json)
+    if (code == EXIT_DONE && session->json)
         ask_print_json(session, &result);
-    else
+    else if (code == EXIT_DONE)
         ask_print(session, &result);
+    if (code == EXIT_DONE && status != WFRE_OK) /* answers without an explanation */
+        code = cli_fail(&error);
     wfre_string_free(result.explanation);
     wfre_query_free(query);
     return code;
@@ -137,7 +137,8 @@ const cli_command command_ask = {
     .details =
         "A QUERY may be written as logic, as an operator tree or as BetaE tuples. Any first-order\n"
         "formula is answered exactly, cyclic ones too; a model predicts answers to those that are\n"
-        "operator trees. An answer that the graph proves is never listed as predicted. Without a\n"
+        "operator trees. What the graph proves is never listed as predicted, nor what it refutes:\n"
+        "an entity with an edge that the question denies. Without a\n"
         "QUERY, questions come from standard input, one a line; a terminal gets a prompt with\n"
         "history and completion of names.\n"
         "\n"

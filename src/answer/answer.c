@@ -1,12 +1,14 @@
 /* Known answers by the exact engine, predicted ones by embedding and search. What is known is left
- * out of the search, so that the two never mix. */
+ * out of the search, so that the two never mix, and so is what the graph refutes. */
 #include "answer/answer.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "model/calibration.h"
+#include "query/exact.h"
 #include "query/formula.h"
+#include "query/normal.h"
 #include "query/types.h"
 
 wfre_status wfre_asker_create(const wfre_graph *graph, const wfre_model *model, wfre_pool *pool,
@@ -74,15 +76,61 @@ cleanup:
     return status;
 }
 
+/* The answers that are not to be found: known, or refuted. */
+static wfre_status leave_out(wfre_asker *asker, const wfre_node *tree, wfre_split split,
+                             wfre_list known, wfre_list *without, wfre_error *error)
+{
+    wfre_sets *sets = &asker->exact->sets;
+    wfre_set refuted, more = wfre_set_borrow(known.ids, known.count);
+    wfre_status status;
+    *without = known;
+    TRY(wfre_exact_refuted(asker->exact, split, tree, &refuted, error));
+    if (wfre_set_size(sets, &refuted) == 0)
+        goto cleanup;
+    bool united = wfre_set_unite(sets, &refuted, &more);
+    size_t count = wfre_set_size(sets, &refuted);
+    wfre_entity *ids = united ? wfre_arena_alloc(&asker->arena, count, sizeof *ids) : NULL;
+    if (!ids)
+        TRY(wfre_fail_memory(error, "answering"));
+    wfre_set_write(sets, &refuted, ids);
+    *without = (wfre_list){ids, count};
+cleanup:
+    wfre_set_release(sets, &refuted);
+    return status;
+}
+
 /* What to search for. Probabilities look at some more than are asked for. */
 static wfre_status plan(wfre_asker *asker, const wfre_node *tree, const wfre_ask_options *options,
                         wfre_list known, wfre_predict_query *query, wfre_error *error)
 {
+    wfre_status status;
+    *query = (wfre_predict_query){.tree = tree};
+    TRY(leave_out(asker, tree, options->split, known, &query->without, error));
     size_t deep = options->top > WFRE_CALIBRATION_DEPTH ? options->top : WFRE_CALIBRATION_DEPTH;
-    deep = smaller(deep, asker->model->entity_count - known.count);
-    *query = (wfre_predict_query){.tree = tree, .without = known, .top = deep};
-    query->hits = wfre_arena_alloc(&asker->arena, deep, sizeof *query->hits);
-    return query->hits ? WFRE_OK : wfre_fail_memory(error, "answering");
+    query->top = smaller(deep, asker->model->entity_count - query->without.count);
+    query->hits = wfre_arena_alloc(&asker->arena, query->top, sizeof *query->hits);
+    if (!query->hits)
+        TRY(wfre_fail_memory(error, "answering"));
+cleanup:
+    return status;
+}
+
+/* Why the model cannot predict answers to the query, if so. */
+static wfre_status find_obstacle(wfre_asker *asker, const wfre_query *query, const char **obstacle,
+                                 wfre_error *error)
+{
+    const wfre_node *normal;
+    wfre_error why;
+    *obstacle = query->tree ? NULL : query->not_a_tree;
+    if (!query->tree || asker->model->settings.unions != WFRE_UNION_DNF)
+        return WFRE_OK;
+    wfre_status status =
+        wfre_tree_normal(&asker->arena, query->tree, WFRE_FORM_DNF_MULTI, &normal, &why);
+    if (status == WFRE_OK)
+        return WFRE_OK;
+    if (status == WFRE_ERR_UNSUPPORTED)
+        *obstacle = wfre_arena_text(&asker->arena, why.message, strlen(why.message));
+    return *obstacle ? WFRE_OK : wfre_fail_memory(error, "answering");
 }
 
 /* Turns what was found into predictions. */
@@ -98,7 +146,7 @@ static wfre_status conclude(wfre_asker *asker, const wfre_predict_query *query,
         TRY(wfre_fail_memory(error, "answering"));
     TRY(wfre_type_name(query->tree, &shape, error));
     wfre_calibration_view view = wfre_calibration_look(asker->model, shape.data, query->hits,
-                                                       query->hit_count, query->without.count);
+                                                       query->hit_count, answers->known.count);
     for (; count < most; count++) {
         wfre_prediction *p = &predictions[count];
         p->entity = query->hits[count].entity;
@@ -129,15 +177,15 @@ wfre_status wfre_ask_many(wfre_asker *asker, const wfre_query *const *queries, s
     for (size_t q = 0; q < count; q++) {
         answers[q] = (wfre_answers){0};
         TRY(find_known(asker, queries[q], options, monitor, &answers[q].known, error));
-        if (predicted && queries[q]->tree)
+        if (predicted)
+            TRY(find_obstacle(asker, queries[q], &answers[q].unpredicted, error));
+        if (predicted && !answers[q].unpredicted)
             TRY(plan(asker, queries[q]->tree, options, answers[q].known, &plans[planned++], error));
-        else if (predicted)
-            answers[q].unpredicted = queries[q]->not_a_tree;
     }
     if (planned > 0)
         TRY(wfre_predict(asker->predictor, plans, planned, options->exhaustive, error));
     for (size_t q = 0; q < count; q++) {
-        if (predicted && queries[q]->tree)
+        if (predicted && !answers[q].unpredicted)
             TRY(conclude(asker, plans++, options, &answers[q], error));
         if (!options->known)
             answers[q].known = (wfre_list){0};

@@ -64,8 +64,10 @@ static size_t count_nodes(const wfre_node *node)
     return count;
 }
 
-/* The variable of the formula at the other end of an atom of this relation at `variable`. */
-static uint32_t other_end(const wfre_formula *formula, wfre_relation relation, uint32_t variable)
+/* The variable of the formula at the other end of an atom of this relation at `variable`: one that
+ * is not `taken`, or else the first. */
+static uint32_t other_end(const wfre_formula *formula, wfre_relation relation, uint32_t variable,
+                          const bool *taken)
 {
     if (formula->kind == WFRE_ATOM && formula->relation == relation / 2 * 2) {
         wfre_term near = relation % 2 == 0 ? formula->right : formula->left;
@@ -73,12 +75,13 @@ static uint32_t other_end(const wfre_formula *formula, wfre_relation relation, u
         if (near.is_variable && near.id == variable && far.is_variable)
             return far.id;
     }
+    uint32_t best = WFRE_NONE;
     for (uint32_t i = 0; i < formula->child_count; i++) {
-        uint32_t found = other_end(formula->children[i], relation, variable);
-        if (found != WFRE_NONE)
-            return found;
+        uint32_t found = other_end(formula->children[i], relation, variable, taken);
+        if (found != WFRE_NONE && (best == WFRE_NONE || (taken[best] && !taken[found])))
+            best = found;
     }
-    return WFRE_NONE;
+    return best;
 }
 
 /* Names the variables as the question does, as far as its atoms tell; else y1, y2, ... */
@@ -86,19 +89,23 @@ static wfre_status name_variables(const builder *b)
 {
     wfre_explanation *out = b->out;
     uint32_t *formula_variable = take(b, out->variable_count, sizeof *formula_variable);
-    if (!formula_variable)
+    bool *taken = take(b, b->query->variable_count + 1, sizeof *taken);
+    if (!formula_variable || !taken)
         return out_of_memory(b);
+    memset(taken, 0, b->query->variable_count * sizeof *taken);
     for (uint32_t v = 0; v < out->variable_count; v++) {
         char made[16] = "x";
         uint32_t found = b->query->formula ? b->query->free_variable : WFRE_NONE;
         if (v > 0) {
             const wfre_explained_set *above = &out->sets[out->sets[out->variables[v].set].parent];
             uint32_t from = formula_variable[above->variable];
-            found =
-                from == WFRE_NONE ? WFRE_NONE : other_end(b->query->formula, above->node->id, from);
+            found = from == WFRE_NONE ? WFRE_NONE
+                                      : other_end(b->query->formula, above->node->id, from, taken);
             (void)snprintf(made, sizeof made, "y%u", v);
         }
         formula_variable[v] = found;
+        if (found != WFRE_NONE)
+            taken[found] = true;
         const char *name = found == WFRE_NONE ? made : b->query->variable_names[found];
         out->variables[v].name = wfre_arena_text(&out->arena, name, strlen(name));
         if (!out->variables[v].name)

@@ -82,10 +82,12 @@ static void add_set(const wfre_explanation *e, uint32_t s, wfre_text *text)
     wfre_text_char(text, '\n');
 }
 
+/* A known edge that the question denies speaks against the answer. */
 static void add_edge(const wfre_explanation *e, const wfre_explained_edge *edge, wfre_text *text)
 {
-    wfre_text_format(text, "        %-9s  %s", edge->known ? "known" : "predicted",
-                     edge->negated ? "not " : "");
+    const char *standing = !edge->known ? "predicted" : edge->negated ? "against" : "known";
+    wfre_text_format(text, "        %-9s  %s", standing,
+                     edge->negated && !edge->known ? "not " : "");
     add_relation(e, edge->relation, text);
     wfre_text_char(text, '(');
     add_entity(e, edge->head, text);

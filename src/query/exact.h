@@ -39,6 +39,13 @@ WFRE_NODISCARD wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split,
 WFRE_NODISCARD wfre_status wfre_exact_set(wfre_exact *exact, wfre_split split,
                                           const wfre_node *tree, wfre_set *set, wfre_error *error);
 
+/* The entities that cannot be answers, whatever triples the graph may lack: it has an edge that the
+ * tree denies. The tree's ids are within the graph; the set is the caller's to release in any case.
+ */
+WFRE_NODISCARD wfre_status wfre_exact_refuted(wfre_exact *exact, wfre_split split,
+                                              const wfre_node *tree, wfre_set *set,
+                                              wfre_error *error);
+
 /* Whether the tree has another number of answers than `count`, those it has, if the child `branch`
  * of an intersection or union is left out. A branch only ever adds answers or only ever takes some
  * away, so if their number does not change, neither do they. */

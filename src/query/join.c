@@ -269,6 +269,9 @@ wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_qu
                          "a query type has no answers; give its entities and relations");
     exact->deadline = timeout > 0 ? wfre_clock() + timeout : 0;
     exact->monitor = monitor;
-    return query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
-                       : wfre_exact_formula(exact, split, query, answers, error);
+    wfre_status status = query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
+                                     : wfre_exact_formula(exact, split, query, answers, error);
+    exact->deadline = 0; /* both are this question's */
+    exact->monitor = NULL;
+    return status;
 }

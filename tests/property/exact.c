@@ -1,5 +1,6 @@
 /* Exact answers equal brute force over all assignments, on random graphs of up to 12 entities:
- * trees through the tree engine and the join, formulas of all shapes through the join.
+ * trees through the tree engine and the join, what a tree's graph refutes, formulas of all shapes
+ * through the join.
  *
  * WFRE_SEED picks another seed, WFRE_CASES another number of cases. A failure prints the case,
  * which is enough to repeat it alone: every case has its own stream of random numbers. */
@@ -89,6 +90,25 @@ static void check_formula(wfre_exact *exact, const brute_graph *brute, const wfr
     assert_int_equal(as_bits(answers), brute_formula(brute, query));
 }
 
+/* What is refuted is no answer, however many edges are added. */
+static void check_refuted(wfre_exact *exact, const brute_graph *brute, const wfre_node *tree,
+                          wfre_rng *rng)
+{
+    wfre_set set;
+    wfre_list refuted;
+    assert_ok(wfre_exact_refuted(exact, WFRE_TRAIN, tree, &set, error));
+    assert_ok(wfre_exact_write(exact, &set, &refuted, error));
+    uint32_t bits = as_bits(refuted);
+    wfre_set_release(&exact->sets, &set);
+    brute_graph larger = *brute;
+    for (int round = 0; round < 4; round++) {
+        assert_int_equal(brute_tree(&larger, tree) & bits, 0);
+        for (int i = 0; i < 12; i++)
+            larger.edge[wfre_rng_below(rng, brute->relations)][wfre_rng_below(rng, brute->entities)]
+                       [wfre_rng_below(rng, brute->entities)] = true;
+    }
+}
+
 static void check_tree(wfre_exact *exact, const brute_graph *brute, wfre_rng *rng)
 {
     wfre_query query = {0};
@@ -97,6 +117,7 @@ static void check_tree(wfre_exact *exact, const brute_graph *brute, wfre_rng *rn
     uint32_t expected = brute_tree(brute, query.tree);
     assert_ok(wfre_exact_tree(exact, WFRE_TRAIN, query.tree, &answers, error));
     assert_int_equal(as_bits(answers), expected);
+    check_refuted(exact, brute, query.tree, rng);
     assert_ok(wfre_query_find_formula(&query, error));
     if (query.formula) { /* a bare entity has none */
         assert_ok(wfre_exact_formula(exact, WFRE_TRAIN, &query, &answers, error));

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/text.h"
 #include "check.h"
 #include "toy.h"
 
@@ -76,6 +77,57 @@ static void kinds_of_answers(void **state)
     options.top = SIZE_MAX;
     assert_ok(wfre_ask(asker, query, &options, NULL, &some, error));
     assert_int_equal(some.known.count + some.predicted_count, ENTITIES);
+    wfre_query_free(query);
+    wfre_asker_free(asker);
+}
+
+/* An edge that the question denies and the graph has excludes an answer for good. */
+static void refuted_answers_are_not_predicted(void **state)
+{
+    (void)state;
+    wfre_asker *asker = create(model);
+    wfre_query *query = parse("?x : r0(e1, ?x) & !(r0(?x, e2) | r1(e3, ?x))");
+    wfre_ask_options options;
+    wfre_answers answers;
+    wfre_ask_options_default(&options);
+    options.top = ENTITIES;
+    options.split = WFRE_TRAIN;
+    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
+    size_t open = 0;
+    for (wfre_entity e = 0; e < ENTITIES; e++)
+        open += !wfre_graph_has(graph, WFRE_TRAIN, e, 0, 2) &&
+                !wfre_graph_has(graph, WFRE_TRAIN, 3, 2, e);
+    assert_true(open < ENTITIES);
+    assert_int_equal(answers.known.count + answers.predicted_count, open);
+    for (size_t i = 0; i < answers.predicted_count; i++) {
+        wfre_entity e = answers.predicted[i].entity;
+        assert_false(wfre_graph_has(graph, WFRE_TRAIN, e, 0, 2));
+        assert_false(wfre_graph_has(graph, WFRE_TRAIN, 3, 2, e));
+    }
+    wfre_query_free(query);
+    wfre_asker_free(asker);
+}
+
+/* What is known is told even if the model cannot take the question. */
+static void large_questions_keep_their_known_answers(void **state)
+{
+    (void)state;
+    wfre_asker *asker = create(model);
+    wfre_text text = {0};
+    wfre_ask_options options;
+    wfre_answers answers;
+    for (int i = 0; i < 6; i++) {
+        wfre_text_add(&text, i ? " & (" : "?x : (");
+        for (int k = 0; k < 8; k++)
+            wfre_text_format(&text, "%sr%d(e%d, ?x)", k ? " | " : "", k % 3, 8 * i + k);
+        wfre_text_add(&text, ")");
+    }
+    wfre_query *query = parse(text.data);
+    wfre_ask_options_default(&options);
+    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
+    assert_non_null(answers.unpredicted);
+    assert_int_equal(answers.predicted_count, 0);
+    wfre_text_free(&text);
     wfre_query_free(query);
     wfre_asker_free(asker);
 }
@@ -209,9 +261,13 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_of_answers),       cmocka_unit_test(only_trees_are_predicted),
-        cmocka_unit_test(wrong_input_is_refused), cmocka_unit_test(explanations),
+        cmocka_unit_test(kinds_of_answers),
+        cmocka_unit_test(only_trees_are_predicted),
+        cmocka_unit_test(wrong_input_is_refused),
+        cmocka_unit_test(explanations),
         cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(refuted_answers_are_not_predicted),
+        cmocka_unit_test(large_questions_keep_their_known_answers),
     };
     return cmocka_run_group_tests(tests, build, clear);
 }
