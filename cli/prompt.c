@@ -2,6 +2,7 @@
  * of names, elsewhere one question a line. */
 #include <editline/readline.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,10 @@ static char *as_written(wfre_name name)
             return NULL; /* would need escapes; left to be typed */
         quoted |= strchr(BREAKS, name.bytes[i]) != NULL;
     }
+    if (name.length > 3 && memcmp(name.bytes + name.length - 3, "^-1", 3) == 0)
+        quoted = true;
+    if (name.length > 0 && name.bytes[0] == '#')
+        quoted = true;
     char quote[2] = {typed_quote ? typed_quote : '"', '\0'};
     char *text = malloc(name.length + 3);
     if (text)
@@ -73,10 +78,31 @@ static char *next_name(const char *text, int again)
     return NULL;
 }
 
-/* Behind an opening bracket or a comma stands an entity, elsewhere a relation. A quote that is open
- * makes one name of all words since. */
+/* Where the character of this number begins in the line, which is UTF-8. */
+static int byte_of(int character)
+{
+    int at = 0;
+    for (; rl_line_buffer[at] && character > 0; character--)
+        do
+            at++;
+        while (((unsigned char)rl_line_buffer[at] & 0xC0) == 0x80);
+    return at;
+}
+
+/* Whether the bracket or comma before `at` is within an atom rather than grouping. */
+static bool within_atom(int at)
+{
+    if (at > 0 && rl_line_buffer[at - 1] == ',')
+        return true;
+    return at > 1 && rl_line_buffer[at - 1] == '(' && !strchr(" \t(&|!:.", rl_line_buffer[at - 2]);
+}
+
+/* Behind the opening bracket or the comma of an atom stands an entity, elsewhere a relation. A
+ * quote that is open makes one name of all words since. The library counts characters. */
 static char **complete(const char *text, int start, int end)
 {
+    start = byte_of(start);
+    end = byte_of(end);
     int from = start;
     typed_quote = '\0';
     for (int i = 0; i < start; i++) {
@@ -91,7 +117,7 @@ static char **complete(const char *text, int start, int end)
     typed_before = (size_t)(start - from);
     while (from > 0 && strchr(" \t\"'", rl_line_buffer[from - 1]))
         from--;
-    complete_entities = from > 0 && strchr("(,", rl_line_buffer[from - 1]) != NULL;
+    complete_entities = within_atom(from);
     rl_attempted_completion_over = 1; /* no names of files */
     return rl_completion_matches(text, next_name);
 }
@@ -135,6 +161,9 @@ static int ask_terminal(const ask_session *session,
 {
     enum { REMEMBERED = 1000 };
     char *path = history_path(), *line;
+    /* Names are UTF-8; the library drops what the locale does not know. */
+    if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
+        (void)setlocale(LC_CTYPE, "C.UTF-8");
     names_of = session->graph;
     rl_readline_name = "wfre";
     rl_completer_word_break_characters = (char *)(uintptr_t)BREAKS;
@@ -175,7 +204,10 @@ static int ask_lines(const ask_session *session, int (*answer)(const ask_session
         code = code == EXIT_DONE || own == EXIT_INTERRUPTED ? own : code;
         fflush(stdout);
     }
-    if (ferror(stdin)) {
+    const wfre_monitor *monitor = cli_monitor();
+    if (code != EXIT_INTERRUPTED && monitor->interrupted(monitor->context)) {
+        code = cli_fail(&(wfre_error){.code = WFRE_ERR_INTERRUPTED, .message = "interrupted"});
+    } else if (ferror(stdin)) {
         cli_note("wfre: standard input: %s", strerror(errno));
         code = EXIT_FAILED;
     }

@@ -4,7 +4,7 @@ cat >g.ttl <<'TXT'
 @prefix : <http://example.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 :a :bornIn :v . :a rdfs:label "Ada" . :b :bornIn :n . :b rdfs:label "Bea" .
-:v rdfs:label "Vienna" . :n rdfs:label "New York" .
+:z :bornIn :zh . :z rdfs:label "Zoë" . :zh rdfs:label "Zürich" . :v rdfs:label "Vienna" . :n rdfs:label "New York" .
 TXT
 wfre import g.ttl -o g.kg >/dev/null
 export HOME=$PWD TERM=dumb TMOUT=60 # seconds that read waits
@@ -33,6 +33,7 @@ ask '?x : bor\t(?x, Vi\t)'
 ask '?x : bornIn(?x, New\t)'
 ask '?x : bornIn(?x, "New Y\t)'
 ask '?x : "http://example.org/bo\t(?x, New\t)'
+ask '?x : (bor\t(?x, Zür\t)) & !bornIn(?x, Vi\t)'
 ask '\020'
 ask '?x : bornIn(?x\003?x : bornIn(?x, Vienna)'
 tail -n 1 .wfre_history
