@@ -26,8 +26,7 @@ typedef struct work {
     const cli_call *call;
     wfre_graph *full;
     bool *held_out; /* by entity of `full` */
-    uint32_t held_out_count;
-    double share; /* of their triples that new entities come with */
+    double share;   /* of their triples that new entities come with */
     char folder[32];
     char paths[FILES][64];
     wfre_pool *pool;
@@ -68,7 +67,6 @@ static bool hold_out(work *w)
     for (wfre_entity e = 0; w->held_out && e < entities; e++) {
         double place = chance(e, 0, 0) * FOLDS;
         w->held_out[e] = place >= fold && place < fold + 1;
-        w->held_out_count += w->held_out[e];
     }
     return w->held_out;
 }

@@ -98,6 +98,10 @@ static wfre_status read_queries(work *w, const char *path, size_t count)
     }
     free(line);
     fclose(file);
+    if (status == WFRE_OK && w->count == 0) {
+        (void)snprintf(w->error.message, sizeof w->error.message, "%s: holds no query", path);
+        status = w->error.code = WFRE_ERR_FORMAT;
+    }
     return status;
 }
 

@@ -1,4 +1,6 @@
 /* wfre sample: a benchmark query set from a graph. */
+#include <stdlib.h>
+
 #include "commands.h"
 
 /* What the reports per type add up to. */
@@ -7,15 +9,15 @@ typedef struct summary {
     uint64_t queries;
     uint32_t types;
     uint32_t incomplete;
-    bool json;
+    FILE *json; /* the types so far, or NULL */
 } summary;
 
 static void report_type(void *context, const wfre_benchmark_type *type)
 {
     summary *s = context;
     if (s->json)
-        printf("%s{\"type\":\"%s\",\"queries\":%zu,\"attempts\":%llu}", s->types ? "," : "",
-               type->name, type->queries, (unsigned long long)type->attempts);
+        fprintf(s->json, "%s{\"type\":\"%s\",\"queries\":%zu,\"attempts\":%llu}",
+                s->types ? "," : "", type->name, type->queries, (unsigned long long)type->attempts);
     s->types++;
     s->queries += type->queries;
     if (type->queries == s->wanted)
@@ -31,24 +33,29 @@ static int sample(const cli_call *call, const wfre_graph *graph,
     wfre_pool *pool = NULL;
     wfre_error error;
     double start = cli_clock();
-    summary s = {.wanted = options->count, .json = cli_has(call, "json")};
+    char *types = NULL;
+    size_t length = 0;
+    summary s = {.wanted = options->count};
     if (wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error) != WFRE_OK)
         return cli_fail(&error);
-    if (s.json)
-        printf("{\"types\":[");
+    if (cli_has(call, "json") && !(s.json = open_memstream(&types, &length))) {
+        wfre_pool_free(pool);
+        return cli_fail(&(wfre_error){.code = WFRE_ERR_MEMORY, .message = "out of memory"});
+    }
     wfre_status status =
         wfre_benchmark_sample(graph, options, output, pool, cli_monitor(), report_type, &s, &error);
     wfre_pool_free(pool);
-    if (s.json)
-        printf("],\"queries\":%llu,\"incomplete\":%u,\"seconds\":%.3f}\n",
-               (unsigned long long)s.queries, s.incomplete, cli_clock() - start);
-    if (status != WFRE_OK)
-        return cli_fail(&error);
+    bool written = s.json && fclose(s.json) == 0;
+    int code = status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
     cli_progress_end();
-    if (!s.json)
+    if (code == EXIT_DONE && written)
+        printf("{\"types\":[%s],\"queries\":%llu,\"incomplete\":%u,\"seconds\":%.3f}\n", types,
+               (unsigned long long)s.queries, s.incomplete, cli_clock() - start);
+    else if (code == EXIT_DONE)
         fprintf(cli_summary_stream(call), "%s: %s queries of %u type%s\n", output,
                 cli_thousands(s.queries), s.types, s.types == 1 ? "" : "s");
-    return EXIT_DONE;
+    free(types);
+    return code;
 }
 
 static int run(const cli_call *call)

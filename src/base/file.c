@@ -268,6 +268,9 @@ wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, size_t capacity, 
     int code = Z_OK;
     const char *why = gzerror(reader->file, &code);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
+        if (code == Z_ERRNO && errno == EINTR)
+            return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                             "interrupted while reading %s", reader->name);
         if (code == Z_ERRNO)
             return wfre_fail_errno(error, reader->name, "read");
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,

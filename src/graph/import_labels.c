@@ -40,15 +40,17 @@ cleanup:
     return status;
 }
 
-/* Cuts "label, description" in two; a relation keeps its label alone. */
-static wfre_status cut_labels(wfre_graph_builder *builder, wfre_notes *labels, wfre_error *error)
+/* Cuts "label, description" in two, of the labels stored behind the first `before` bytes; a
+ * relation keeps its label alone. */
+static wfre_status cut_labels(wfre_graph_builder *builder, wfre_notes *labels, size_t before,
+                              wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     for (size_t id = 0; id < labels->count; id++) {
         struct wfre_note *label = &labels->spans[id];
         const char *text = labels->bytes.data + label->offset;
         const char *comma = label->length ? find_comma(text, (size_t)label->length) : NULL;
-        if (!comma || comma == text)
+        if (!comma || comma == text || label->offset < before)
             continue;
         size_t kept = (size_t)(comma - text);
         if (labels == &builder->labels)
@@ -64,6 +66,9 @@ wfre_status wfre_import_labels(wfre_import_job *job, wfre_error *error)
 {
     wfre_reader *reader = NULL;
     uint64_t with_comma = 0, with_description = 0;
+    wfre_notes *entities = &job->builder->labels, *relations = &job->builder->relation_labels;
+    size_t before[2] = {entities->bytes.length,
+                        relations->bytes.length}; /* labels of the sources */
     wfre_status status;
     TRY(wfre_reader_open(job->options->labels, &reader, error));
     for (;;) {
@@ -80,8 +85,8 @@ wfre_status wfre_import_labels(wfre_import_job *job, wfre_error *error)
     }
     uint64_t rows = job->report->labels + job->report->labels_unknown;
     if (with_description == 0 && rows > 0 && with_comma >= rows - rows / 10) {
-        TRY(cut_labels(job->builder, &job->builder->labels, error));
-        TRY(cut_labels(job->builder, &job->builder->relation_labels, error));
+        TRY(cut_labels(job->builder, entities, before[0], error));
+        TRY(cut_labels(job->builder, relations, before[1], error));
     }
 cleanup:
     wfre_reader_close(reader);

@@ -13,8 +13,7 @@
 
 #define RDFS_LABEL "http://www.w3.org/2000/01/rdf-schema#label"
 
-/* serd keeps a statement in memory and recurses into brackets; these bound both. Lists count as
- * open until the end of their top-level statement. */
+/* serd keeps a statement in memory and recurses into brackets; these bound both. */
 enum { STATEMENT_LIMIT = 1 << 24, NESTING_LIMIT = 200, PAGE = 1 << 16 };
 
 typedef struct context {
@@ -25,6 +24,7 @@ typedef struct context {
     uint64_t since_statement; /* bytes read since the last statement */
     uint64_t statements;
     int nesting;
+    int lists;          /* of them */
     wfre_status status; /* the first failure; serd only learns that there was one */
     wfre_error *error;
 } context;
@@ -158,7 +158,8 @@ static char rank_language(const SerdNode *language)
 {
     if (!language || !language->buf)
         return '2';
-    return strncmp((const char *)language->buf, "en", 2) == 0 ? '3' : '1';
+    const char *tag = (const char *)language->buf; /* such as en, en-GB; enm is another language */
+    return strncmp(tag, "en", 2) == 0 && (tag[2] == '\0' || tag[2] == '-') ? '3' : '1';
 }
 
 /* Labels wait until all sources are read, for what they name may come later or never. Each waits
@@ -302,6 +303,16 @@ static SerdStatus on_end(void *handle, const SerdNode *node)
     return SERD_SUCCESS;
 }
 
+/* Whether the statement is what serd makes of a list's closing bracket. */
+static bool ends_list(const SerdNode *predicate, const SerdNode *object)
+{
+    static const char rest[] = "http://www.w3.org/1999/02/22-rdf-syntax-ns#rest";
+    static const char nil[] = "http://www.w3.org/1999/02/22-rdf-syntax-ns#nil";
+    return predicate->type == SERD_URI && object->type == SERD_URI &&
+           strcmp((const char *)predicate->buf, rest) == 0 &&
+           strcmp((const char *)object->buf, nil) == 0;
+}
+
 static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const SerdNode *graph,
                                const SerdNode *subject, const SerdNode *predicate,
                                const SerdNode *object, const SerdNode *datatype,
@@ -319,6 +330,12 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
         return stop(c, wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                                  "%s: brackets nested more than %d deep",
                                  wfre_reader_name(c->reader), NESTING_LIMIT));
+    if (flags & (SERD_LIST_S_BEGIN | SERD_LIST_O_BEGIN))
+        c->lists++;
+    if (c->lists > 0 && ends_list(predicate, object)) {
+        c->lists--;
+        c->nesting--;
+    }
     wfre_status status = wfre_import_tick(c->job, c->error);
     if (status == WFRE_OK)
         status = add_statement(c, subject, predicate, object, datatype, language);
@@ -338,7 +355,7 @@ static wfre_status run_serd(context *c, SerdReader *serd)
     SerdStatus status = serd_reader_start_source_stream(
         serd, read_page, read_failed, c, (const uint8_t *)wfre_reader_name(c->reader), PAGE);
     while (status == SERD_SUCCESS && c->status == WFRE_OK) {
-        c->nesting = 0;
+        c->nesting = c->lists = 0;
         status = serd_reader_read_chunk(serd);
     }
     (void)serd_reader_end_stream(serd);

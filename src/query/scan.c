@@ -247,12 +247,14 @@ static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_s
 {
     uint32_t ids[WFRE_NEAREST];
     size_t found = k->nearest(cursor->graph, symbol->bytes, symbol->length, ids, 5);
-    bool ambiguous = found > 1 && has_label(k, cursor->graph, ids[0], symbol);
+    bool ambiguous = false; /* a label that only one had would have been found */
+    for (size_t i = 0; i < found; i++)
+        ambiguous = ambiguous || has_label(k, cursor->graph, ids[i], symbol);
     wfre_text list = {0};
     for (size_t i = 0; i < found; i++) {
         if (ambiguous && !has_label(k, cursor->graph, ids[i], symbol))
-            break;
-        wfre_text_add(&list, i == 0 ? "" : ", ");
+            continue;
+        wfre_text_add(&list, list.length == 0 ? "" : ", ");
         k->print(&list, cursor->graph, ids[i]);
         wfre_name name = k->name(cursor->graph, ids[i]), label = k->label(cursor->graph, ids[i]);
         if (!ambiguous && name.bytes != label.bytes)
@@ -312,10 +314,11 @@ wfre_status wfre_resolve_relation(wfre_cursor *cursor, const wfre_symbol *symbol
 /* ---- writing names ----------------------------------------------------------------------------
  */
 
+/* Whether it reads as a keyword, perhaps with something behind it, such as "not?". */
 static bool is_keyword(wfre_name name)
 {
     char ignored;
-    return wfre_scan_keyword(name.bytes, name.length, &ignored) == name.length;
+    return wfre_scan_keyword(name.bytes, name.length, &ignored) > 0;
 }
 
 /* Whether every notation reads the name as it stands. */

@@ -8,12 +8,12 @@
 #include "query/types.h"
 #include "wfre/query.h"
 
-/* The end of the type that starts at `at`: a blank, or a comma outside brackets. */
+/* The end of the type that starts at `at`: a blank or a comma outside brackets. */
 static size_t type_end(const char *text, size_t at)
 {
     int depth = 0;
-    for (; text[at] && text[at] != ' '; at++) {
-        if (text[at] == ',' && depth <= 0)
+    for (; text[at]; at++) {
+        if ((text[at] == ',' || text[at] == ' ') && depth <= 0)
             break;
         depth += (text[at] == '(') - (text[at] == ')');
     }
@@ -46,6 +46,9 @@ static wfre_status add_type(wfre_type_list *list, const char *name, const char *
     else
         TRY(wfre_type_name(tree, &named, error));
     TRY(wfre_text_status(&named, "reading query types", error));
+    for (uint32_t i = 0; i < list->count; i++)
+        if (strcmp(list->names[i], named.data) == 0)
+            goto cleanup; /* it is there already */
     tree = wfre_tree_type(&list->arena, tree);
     const char *kept = wfre_arena_text(&list->arena, named.data, named.length);
     if (!tree || !kept ||
@@ -68,9 +71,10 @@ static bool is(const char *name, const char *text, size_t length)
     return strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
-/* Adds the types of a built-in set whose name is text, or all if text is the name of the set. */
+/* Adds the types of a built-in set whose name is text, or all if text is the name of the set;
+ * *found tells whether there are any. */
 static wfre_status add_built_in(wfre_type_list *list, wfre_type_set set, const char *set_name,
-                                const char *text, size_t length, wfre_error *error)
+                                const char *text, size_t length, bool *found, wfre_error *error)
 {
     wfre_types *types = NULL;
     wfre_status status;
@@ -78,8 +82,10 @@ static wfre_status add_built_in(wfre_type_list *list, wfre_type_set set, const c
     for (size_t i = 0; i < wfre_types_count(types); i++) {
         const char *name = wfre_types_name(types, i);
         const char *tree = wfre_types_tree(types, i, WFRE_FORM_ORIGINAL);
-        if (is(set_name, text, length) || is(name, text, length))
-            TRY(add_type(list, name, tree, strlen(tree), error));
+        if (!is(set_name, text, length) && !is(name, text, length))
+            continue;
+        *found = true;
+        TRY(add_type(list, name, tree, strlen(tree), error));
     }
 cleanup:
     wfre_types_free(types);
@@ -90,13 +96,13 @@ static wfre_status parse_type(wfre_type_list *list, const char *text, size_t len
                               wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    uint32_t before = list->count;
+    bool found = false;
     if (text[0] == '(')
         return add_type(list, NULL, text, length, error);
-    TRY(add_built_in(list, WFRE_TYPES_BETAE, "betae", text, length, error));
-    if (list->count == before)
-        TRY(add_built_in(list, WFRE_TYPES_EFO1, "efo1", text, length, error));
-    if (list->count == before)
+    TRY(add_built_in(list, WFRE_TYPES_BETAE, "betae", text, length, &found, error));
+    if (!found)
+        TRY(add_built_in(list, WFRE_TYPES_EFO1, "efo1", text, length, &found, error));
+    if (!found)
         status = wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                            "unknown query type %.*s; give a name such as 2p or a tree such as "
                            "(i,(p,(e)),(p,(e))), see 'wfre types'",

@@ -28,3 +28,9 @@ ask '?f : directed(Nolan, ?f)' --only predicted
 ask '?f : directed(Nolan, ?f)' --only some
 ask model '?f : directed(Nolan, ?f)'
 ask m.safetensors '?f : directed(Nolan, ?f)'
+# A label that several have is said to be so, whatever else is nearly called the same.
+printf 'q1\tr\tq2\nq3\tnot?\tq4\n' >labelled.tsv
+printf 'q1\tparis\nq3\tParis\nq4\tParis\n' >labels.txt
+wfre import labelled.tsv -o labelled.kg --labels labels.txt >/dev/null
+show wfre ask labelled.kg '?x : r(Paris, ?x)'
+show wfre ask labelled.kg '?x : "not?"(?x, q4)' 2>/dev/null

@@ -80,3 +80,15 @@ show wfre import --help
 
 # The generated graph of the benchmark; its numbers differ from run to run.
 show wfre bench import --triples 20000 --time 0.01 --json 2>progress.txt | sed -E 's/("(version|commit|kernels|cpu)":)"[^"]*"/\1""/g; s/("[a-z]+_[a-z_]+":)[0-9.e+-]+/\1N/g'
+# Many lists in one statement are not deep; English is en, not enm; a label file's commas are its own.
+{
+    printf '@prefix : <http://e/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n'
+    printf ':a :p (:x :y)'
+    for i in $(seq 250); do printf ', (:x%d :y)' $i; done
+    printf ' .\n:a :knows :b . :a rdfs:label "Altenglisch"@enm, "Paris, Texas"@en .\n'
+} >lists.ttl
+printf 'http://e/b\tB, the second letter\n' >letters.txt
+show wfre import lists.ttl -o lists.kg --labels letters.txt
+show wfre ask lists.kg '?x : knows("Paris, Texas", ?x)' 2>/dev/null
+awk 'BEGIN { printf ":a :p "; for (i = 0; i < 250; i++) printf "("; for (i = 0; i < 250; i++) printf ")"; print " ." }' >>lists.ttl
+show wfre import lists.ttl -o lists.kg

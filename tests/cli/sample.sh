@@ -9,6 +9,10 @@ cmp a.tsv b.tsv
 # What a type gives does not depend on its neighbours.
 wfre sample g.kg -o c.tsv --types 2in --count 3 --seed 5 2>/dev/null
 diff <(grep 2in a.tsv) <(grep 2in c.tsv)
+# A type is taken once, however it is written.
+wfre sample g.kg -o e.tsv --types '2in,(i, (p, (e)), (n, (p, (e)))) 2in' --count 3 --seed 5 2>/dev/null
+cmp c.tsv e.tsv
+show wfre sample g.kg -o e.tsv --types nope --json
 # Into a pipe, where a summary has no place.
 wfre sample g.kg -o - --types '1p 2p,2in' --count 3 --seed 5 2>note | cmp - a.tsv && cat note
 show wfre sample g.kg -o - --json
