@@ -93,7 +93,7 @@ static double error_of(const score_work *w)
     size_t d = w->settings->dimension;
     double worst = 0, expected = 0;
     double *rows = malloc(2 * d * sizeof *rows);
-    for (size_t k = 0; rows && k < SCALAR_PAIRS; k++) {
+    for (size_t k = 0; rows && k < SCALAR_PAIRS && !isnan(worst); k++) {
         for (size_t i = 0; i < d; i++) {
             rows[i] = (double)w->rows[k * d + i];
             rows[d + i] = (double)w->rows[STORED * d + i];
@@ -101,7 +101,8 @@ static double error_of(const score_work *w)
         if (wfre_score_pair(w->reference, rows, rows + d, &expected, NULL, NULL, NULL) != WFRE_OK)
             worst = INFINITY;
         double difference = fabs((double)w->distances[k] - expected);
-        worst = fmax(worst, difference / fmax(fabs(expected), 0.01));
+        if (!(difference / fmax(fabs(expected), 0.01) <= worst)) /* NaN too */
+            worst = difference / fmax(fabs(expected), 0.01);
     }
     free(rows);
     return rows ? worst : -1;

@@ -57,9 +57,9 @@ typedef struct wfre_answers {
     size_t scored;           /* entities that the model scored exactly */
 } wfre_answers;
 
-/* Answers a question. What the graph refutes, by an edge that the question denies, is not predicted.
- * A formula that is no operator tree is answered exactly; `unpredicted` then
- * says which part of it cannot be embedded. */
+/* Answers a question. What the graph refutes, by an edge that the question denies, is not
+ * predicted. A formula that is no operator tree is answered exactly; `unpredicted` then says which
+ * part of it cannot be embedded. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_ask(wfre_asker *asker, const wfre_query *query,
                                              const wfre_ask_options *options,
                                              const wfre_monitor *monitor, wfre_answers *answers,

@@ -171,25 +171,28 @@ wfre_status wfre_ask_many(wfre_asker *asker, const wfre_query *const *queries, s
     bool predicted = asker->model && options->predicted;
     wfre_arena_reset(&asker->arena);
     wfre_predict_query *plans = wfre_arena_alloc(&asker->arena, count, sizeof *plans);
+    wfre_answers *found = wfre_arena_alloc(&asker->arena, count, sizeof *found);
     size_t planned = 0;
-    if (!plans)
+    if (!plans || !found)
         TRY(wfre_fail_memory(error, "answering"));
     for (size_t q = 0; q < count; q++) {
-        answers[q] = (wfre_answers){0};
-        TRY(find_known(asker, queries[q], options, monitor, &answers[q].known, error));
+        found[q] = (wfre_answers){0};
+        TRY(find_known(asker, queries[q], options, monitor, &found[q].known, error));
         if (predicted)
-            TRY(find_obstacle(asker, queries[q], &answers[q].unpredicted, error));
-        if (predicted && !answers[q].unpredicted)
-            TRY(plan(asker, queries[q]->tree, options, answers[q].known, &plans[planned++], error));
+            TRY(find_obstacle(asker, queries[q], &found[q].unpredicted, error));
+        if (predicted && !found[q].unpredicted)
+            TRY(plan(asker, queries[q]->tree, options, found[q].known, &plans[planned++], error));
     }
     if (planned > 0)
         TRY(wfre_predict(asker->predictor, plans, planned, options->exhaustive, error));
     for (size_t q = 0; q < count; q++) {
-        if (predicted && !answers[q].unpredicted)
-            TRY(conclude(asker, plans++, options, &answers[q], error));
+        if (predicted && !found[q].unpredicted)
+            TRY(conclude(asker, plans++, options, &found[q], error));
         if (!options->known)
-            answers[q].known = (wfre_list){0};
+            found[q].known = (wfre_list){0};
     }
+    if (count > 0)
+        memcpy(answers, found, count * sizeof *found);
 cleanup:
     return status;
 }
@@ -197,9 +200,5 @@ cleanup:
 wfre_status wfre_ask(wfre_asker *asker, const wfre_query *query, const wfre_ask_options *options,
                      const wfre_monitor *monitor, wfre_answers *answers, wfre_error *error)
 {
-    wfre_answers found;
-    wfre_status status = wfre_ask_many(asker, &query, 1, options, monitor, &found, error);
-    if (status == WFRE_OK)
-        *answers = found;
-    return status;
+    return wfre_ask_many(asker, &query, 1, options, monitor, answers, error);
 }

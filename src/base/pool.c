@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* the CPUs that this process may use */
 /* A pthread pool: workers sleep between jobs, and take chunk numbers from one atomic counter.
  *
  * Invariant: a job's fields change only under the lock while no worker is active. `generation`
@@ -5,11 +6,14 @@
 #include "base/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+
+enum { MOST_THREADS = 1024 };
 
 typedef struct worker {
     wfre_pool *pool;
@@ -18,6 +22,7 @@ typedef struct worker {
 } worker;
 
 struct wfre_pool {
+    pthread_mutex_t turn; /* held by the caller whose job it is */
     pthread_mutex_t lock;
     pthread_cond_t wake;
     pthread_cond_t done;
@@ -65,18 +70,26 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
+/* How many CPUs there are for this process, at most MOST_THREADS. */
+static unsigned count_cpus(void)
+{
+    cpu_set_t cpus;
+    long count = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus)
+                                                               : sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (unsigned)count;
+}
+
 wfre_status wfre_pool_create(unsigned threads, wfre_pool **result, wfre_error *error)
 {
-    if (threads == 0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = online > 0 ? (unsigned)online : 1;
-    }
-    if (threads > 1024)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%u threads: at most 1024",
-                         threads);
+    if (threads == 0)
+        threads = count_cpus();
+    if (threads > MOST_THREADS)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%u threads: at most %d",
+                         threads, MOST_THREADS);
     wfre_pool *pool = wfre_alloc_zero(1, sizeof *pool + threads * sizeof pool->workers[0]);
     if (!pool)
         return wfre_fail_memory(error, "starting threads");
+    pthread_mutex_init(&pool->turn, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -109,6 +122,7 @@ void wfre_pool_free(wfre_pool *pool)
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->turn);
     wfre_free(pool);
 }
 
@@ -124,6 +138,7 @@ void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *co
             task(context, chunk, 0);
         return;
     }
+    pthread_mutex_lock(&pool->turn);
     pthread_mutex_lock(&pool->lock);
     pool->task = task;
     pool->context = context;
@@ -138,4 +153,5 @@ void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *co
     while (pool->active > 0)
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->turn);
 }

@@ -85,7 +85,7 @@ typedef struct wfre_vector_table {
     wfre_isa isa;
 
     /* y = f(x). Relative error at most 3e-7 wherever the result is a normal number. */
-    void (*exp)(size_t n, const float *x, float *y); /* 0 below -87.3, infinite above 88.7 */
+    void (*exp)(size_t n, const float *x, float *y); /* 0 below -87, infinite above 88.7 */
     void (*log)(size_t n, const float *x, float *y); /* x >= 0; -infinity at 0 */
     void (*power)(size_t n, float p, const float *x, float *y); /* x > 0; or 0 if p > 0 */
     void (*sigmoid)(size_t n, const float *x, float *y);

@@ -319,6 +319,9 @@ wfre_status wfre_calibrate_on(wfre_model *model, const wfre_rank_query *queries,
     wfre_calibration *calibration = NULL;
     fitting f = {.model = model};
     uint32_t all;
+    if (count == 0)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "there are no queries to calibrate on");
     TRY(wfre_predictor_create(model, pool, &predictor, error));
     TRY(wfre_strings_intern(&f.names, "*", 1, &all, error));
     TRY(collect(&f, queries, count, seconds, predictor, monitor, error));

@@ -28,7 +28,7 @@
 enum {
     PROBES = 64,            /* entities scored exactly for every query */
     FEWEST_ENTITIES = 2048, /* for which a filter pays */
-    TABLE_LIMIT = 1 << 25   /* distances held at a time, if queries have one branch each */
+    TABLE_LIMIT = 1 << 25   /* distances held at a time, but those of one query */
 };
 static const double SAFETY = 2.5, TOLERANCE = 2e-5;
 
@@ -67,12 +67,19 @@ struct wfre_ranker {
     wfre_rank_cost cost;
 };
 
-/* A batch at work. */
+/* A batch at work. The table holds the rows of its embedding, of which begin[0] is the first. */
 typedef struct batch {
     wfre_ranker *ranker;
     const wfre_rank_query *queries;
     wfre_embedding embedding;
 } batch;
+
+/* Where the branches of query q begin in the table; those of the last end where q + 1 would begin.
+ */
+static size_t first_row(const batch *b, size_t q)
+{
+    return b->embedding.begin[q] - b->embedding.begin[0];
+}
 
 /* ---- counting -----------------------------------------------------------------------------------
  */
@@ -100,10 +107,9 @@ static wfre_status count_standings(const wfre_ranker *r, worker *w, const wfre_r
 static wfre_status rank_exhaustively(const batch *b, worker *w, size_t q)
 {
     const wfre_ranker *r = b->ranker;
-    uint32_t first = b->embedding.begin[q];
-    size_t entities = r->model->entity_count;
-    nearest_branch(r->table + first * entities, entities, b->embedding.begin[q + 1] - first,
-                   entities, w->distances);
+    size_t first = first_row(b, q), entities = r->model->entity_count;
+    nearest_branch(r->table + first * entities, entities, first_row(b, q + 1) - first, entities,
+                   w->distances);
     w->exact += entities;
     return count_standings(r, w, &b->queries[q]);
 }
@@ -117,7 +123,7 @@ static wfre_status score_selection(const batch *b, worker *w, size_t q, size_t c
                                    double *error_seen)
 {
     const wfre_ranker *r = b->ranker;
-    uint32_t first = b->embedding.begin[q], branches = b->embedding.begin[q + 1] - first;
+    size_t first = first_row(b, q), branches = first_row(b, q + 1) - first;
     size_t dim = r->model->settings.dim;
     if (count == 0)
         return WFRE_OK;
@@ -173,10 +179,10 @@ static double fit_line(const wfre_ranker *r, const float *estimates, const float
 static double prepare_estimates(const batch *b, worker *w, size_t q)
 {
     const wfre_ranker *r = b->ranker;
-    uint32_t first = b->embedding.begin[q], end = b->embedding.begin[q + 1];
+    size_t first = first_row(b, q), end = first_row(b, q + 1);
     size_t entities = r->model->entity_count;
     double worst = 0;
-    for (uint32_t row = first; row < end; row++) {
+    for (size_t row = first; row < end; row++) {
         float *estimates = r->table + row * entities;
         double slope, shift;
         worst = fmax(worst, fit_line(r, estimates, r->probed + row * PROBES, &slope, &shift));
@@ -336,17 +342,27 @@ static wfre_status run_batch(wfre_ranker *r, const wfre_rank_query *queries, siz
                              wfre_union unions, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    batch b = {.ranker = r, .queries = queries};
+    wfre_embedding all;
+    size_t most = TABLE_LIMIT / (r->model->entity_count + 1) + 1;
     for (size_t q = 0; q < count; q++) {
         r->trees[q] = queries[q].tree;
         r->cost.pairs += queries[q].hard.count ? r->model->entity_count : 0;
     }
-    TRY(wfre_embed(r->embedder, r->trees, count, unions, &b.embedding, error));
-    TRY(fill_table(r, &b.embedding, error));
-    wfre_pool_run(r->pool, count, rank_query, &b);
-    for (size_t q = 0; q < count; q++)
-        if (r->statuses[q] != WFRE_OK)
-            TRY(wfre_fail_memory(error, "ranking"));
+    TRY(wfre_embed(r->embedder, r->trees, count, unions, &all, error));
+    for (size_t first = 0, part; first < count; first += part) {
+        const uint32_t *begin = all.begin + first;
+        for (part = 1; first + part < count && begin[part + 1] - begin[0] <= most;)
+            part++;
+        batch b = {
+            r,
+            queries + first,
+            {all.rows + begin[0] * (size_t)r->model->settings.dim, begin[part] - begin[0], begin}};
+        TRY(fill_table(r, &b.embedding, error));
+        wfre_pool_run(r->pool, part, rank_query, &b);
+        for (size_t q = 0; q < part; q++)
+            if (r->statuses[q] != WFRE_OK)
+                TRY(wfre_fail_memory(error, "ranking"));
+    }
 cleanup:
     return status;
 }
@@ -355,10 +371,8 @@ wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries,
                             wfre_union unions, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    size_t most = TABLE_LIMIT / (ranker->model->entity_count + 1) + 1;
-    most = most < WFRE_RANK_BATCH ? most : WFRE_RANK_BATCH;
-    for (size_t begin = 0; begin < count; begin += most) {
-        size_t part = count - begin < most ? count - begin : most;
+    for (size_t begin = 0; begin < count; begin += WFRE_RANK_BATCH) {
+        size_t part = count - begin < WFRE_RANK_BATCH ? count - begin : WFRE_RANK_BATCH;
         TRY(run_batch(ranker, queries + begin, part, unions, error));
     }
 cleanup:

@@ -18,7 +18,7 @@ enum {
     FEWEST_ENTITIES = 2048, /* for which a sketch pays */
     EXAMPLES = 32,          /* queries it is fitted on */
     FIRST_ROUND = 64,       /* candidates, at least */
-    TABLE_LIMIT = 1 << 25   /* estimates held at a time, if queries have one branch each */
+    TABLE_LIMIT = 1 << 25   /* estimates held at a time */
 };
 static const double DEVIATIONS = 5; /* by which an estimate may err */
 
@@ -413,12 +413,16 @@ wfre_status wfre_search_quick(wfre_searcher *searcher, const wfre_embedding *emb
     quest *quests = wfre_alloc_zero(count, sizeof *quests);
     if (!quests)
         TRY(wfre_fail_memory(error, "searching"));
-    for (size_t first = 0; first < count; first += most) {
-        size_t part = count - first < most ? count - first : most;
+    for (size_t first = 0, part; first < count; first += part) {
         const uint32_t *begin = embedding->begin + first;
         const float *rows = embedding->rows + begin[0] * searcher->model->settings.dim;
+        for (part = 1; first + part < count && begin[part + 1] - begin[0] <= most;)
+            part++;
         chase c = {searcher, rows, begin, queries + first, quests + first, part};
-        TRY(search_part(&c, error));
+        uint32_t alone[] = {0, begin[1] - begin[0]};
+        wfre_embedding too_many = {rows, alone[1], alone};
+        TRY(alone[1] > most ? wfre_search_all(searcher, &too_many, queries + first, 1, error)
+                            : search_part(&c, error));
     }
 cleanup:
     for (size_t q = 0; quests && q < count; q++)

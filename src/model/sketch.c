@@ -201,9 +201,10 @@ static void fill_spread(wfre_sketch *s, const wfre_score_settings *settings)
     for (size_t j = 0; j < s->shape.block; j++)
         for (size_t i = 0; i < s->shape.sums; i++) {
             double k = fabs((double)i - (double)j);
-            double c = k < settings->radius ? cos(M_PI * k / (2 * settings->radius)) : 0;
+            double c = cos(M_PI * k / (2 * settings->radius));
+            double h = k < settings->radius ? pow(c, settings->power) : 0;
             bool ones = i + 1 == s->shape.sums;
-            s->spread[j * s->shape.sums + i] = ones ? 1 : (float)pow(c, settings->power);
+            s->spread[j * s->shape.sums + i] = ones ? 1 : (float)h;
         }
 }
 

@@ -210,7 +210,10 @@ static wfre_status fit(session *s, const wfre_validation *queries, wfre_model *m
     if (queries) {
         TRY(wfre_validation_calibrate(queries, model, CALIBRATION_SHARE * seconds, s->monitor,
                                       error));
-        s->calibration = wfre_model_reliability(model)->error;
+        const wfre_reliability *reliability = wfre_model_reliability(model);
+        if (reliability->queries == 0) /* too few to hold any out */
+            goto cleanup;
+        s->calibration = reliability->error;
         (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
         TRY(write_log(s, line, error));
     }

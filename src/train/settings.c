@@ -225,24 +225,22 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
 wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
                               wfre_train_settings *settings, wfre_error *error)
 {
-    memset(settings, 0, sizeof *settings);
-    wfre_model_settings_default(&settings->model);
-    settings->answer_weight = -0.5;
-    settings->hard = 64;
-    settings->stage = 0.7;
-    settings->seed = 1;
-    settings->precision = WFRE_FP32;
+    wfre_train_settings made = {
+        .answer_weight = -0.5, .hard = 64, .stage = 0.7, .seed = 1, .precision = WFRE_FP32};
+    wfre_model_settings_default(&made.model);
     for (size_t i = 0; name && i < sizeof PAPER / sizeof PAPER[0]; i++)
         if (strcmp(PAPER[i].name, name) == 0) {
-            fill_paper(&PAPER[i], settings);
+            fill_paper(&PAPER[i], &made);
+            *settings = made;
             return WFRE_OK;
         }
     for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
         if (name ? strcmp(OWN[i].name, name) == 0
                  : wfre_graph_entities(graph) <= OWN[i].most_entities) {
-            fill_own(&OWN[i], settings);
+            fill_own(&OWN[i], &made);
             if (graph && wfre_graph_entities(graph) > OWN[0].most_entities)
-                fit_to_graph(graph, settings);
+                fit_to_graph(graph, &made);
+            *settings = made;
             return WFRE_OK;
         }
     return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,

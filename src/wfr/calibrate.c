@@ -89,7 +89,9 @@ static double measure(const wfre_score *score, const sample *pairs)
         const char *left = pairs->sides + i * pairs->size;
         double value = kernels->extrapolated(score, left, left + kernels->left_size);
         double expected = pairs->values[i];
-        worst = fmax(worst, fabs(value - expected) / fmax(fabs(expected), 0.01));
+        double error = fabs(value - expected) / fmax(fabs(expected), 0.01);
+        if (!(error <= worst)) /* NaN too, which ends it */
+            worst = error;
     }
     return worst;
 }

@@ -138,6 +138,11 @@ wfre_status wfre_transport_solve(const wfre_measure *left, const wfre_measure *r
     if (!(settings->epsilon > 0) || !(settings->radius > 0) || !(start > 0))
         TRY(wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                       "epsilon, radius and start must be positive"));
+    if (settings->iterations < 1 || settings->iterations > WFRE_ITERATION_LIMIT)
+        TRY(wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "iterations must be 1 to %d",
+                      WFRE_ITERATION_LIMIT));
+    if (!(settings->power >= 0) && settings->power != WFRE_POWER_EXACT)
+        TRY(wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "power must not be negative"));
     memory = wfre_alloc(2 * rows * columns + rows + columns, sizeof *memory);
     if (!memory)
         TRY(wfre_fail_memory(error, "solving a transport problem"));

@@ -86,11 +86,10 @@ static void transform_nothing(const wfre_score *score, side_arrays side)
 /* ---- values of a block ---------------------------------------------------------------------- */
 
 /* sum x + sum y + a eps - (1/r) sum (xy)^r with 1/r = 2 + eps; d/dx = 1 - x^(r-1) y^r. */
-static double root_block(const wfre_score *score, double eps, side_view x, side_view y, double *dx,
-                         double *dy)
+static double local_block(const wfre_score *score, side_view x, side_view y, double *dx, double *dy)
 {
     uint32_t a = score->settings.block;
-    double value = a * eps;
+    double eps = score->settings.epsilon, value = a * eps;
     for (uint32_t i = 0; i < a; i++) {
         value += x.value[i] + y.value[i] - (2 + eps) * x.transform[i] * y.transform[i];
         dx[i] = 1 - x.slope[i] * y.transform[i];
@@ -99,15 +98,18 @@ static double root_block(const wfre_score *score, double eps, side_view x, side_
     return value;
 }
 
-static double local_block(const wfre_score *score, side_view x, side_view y, double *dx, double *dy)
-{
-    return root_block(score, score->settings.epsilon, x, y, dx, dy);
-}
-
+/* The same with eps 0, but as squares: never below zero. */
 static double hellinger_block(const wfre_score *score, side_view x, side_view y, double *dx,
                               double *dy)
 {
-    return root_block(score, 0, x, y, dx, dy);
+    double value = 0;
+    for (uint32_t i = 0; i < score->settings.block; i++) {
+        double difference = x.transform[i] - y.transform[i];
+        value += difference * difference;
+        dx[i] = 1 - x.slope[i] * y.transform[i];
+        dy[i] = 1 - y.slope[i] * x.transform[i];
+    }
+    return value;
 }
 
 static double kl_block(const wfre_score *score, side_view x, side_view y, double *dx, double *dy)

@@ -26,7 +26,7 @@ printf '?x : r1(e0, ?x)\n?x : r9(e0, ?x)\n?x : r2(e0, ?x) & !r1(e1, ?x)\n' | ask
 ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]+/X/g; s/(known|predicted) +(r.*\)).*/EDGE \2/' | tail -n +4
 wfre ask g.kg m.safetensors '?x : r1(e0, ?x)' --explain=svg 2>&1 | head -c 4
 echo
-# Known and predicted together are all entities, each once, whatever is asked on whatever split.
+# Known and predicted together are all entities that are not refuted, each once, on whatever split.
 for split in train valid test; do
     for question in '?x : r1(e3, ?x)' '?x : r1(e0, ?x) | r2(e0, ?x)' '?x : r1(?x, e5) & !r2(?x, e7)'; do
         wfre ask g.kg m.safetensors "$question" --split $split --top 0 2>/dev/null >answers
