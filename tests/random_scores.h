@@ -135,9 +135,12 @@ static inline double ranking_error(const wfre_score *score, wfre_rng *rng, uint3
     assert_ok(wfre_score_rank(score, NULL, store, &job, exact, error));
     job.ranking = WFRE_RANK_EXTRAPOLATED;
     assert_ok(wfre_score_rank(score, NULL, store, &job, near, error));
-    for (int k = 0; k < STORED; k++)
-        worst = fmax(worst,
-                     fabs((double)near[k] - (double)exact[k]) / fmax(fabs((double)exact[k]), 0.01));
+    for (int k = 0; k < STORED && !isnan(worst); k++) {
+        double expected = (double)exact[k];
+        double apart = fabs((double)near[k] - expected) / fmax(fabs(expected), 0.01);
+        if (!(apart <= worst)) /* NaN too */
+            worst = apart;
+    }
     wfre_store_free(store);
     wfre_free(rows);
     return worst;

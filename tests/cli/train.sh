@@ -8,7 +8,7 @@ show wfre train ring.kg -o ring.safetensors $small --validate 2 2>&1 | sed -E 's
 ls
 show wfre info ring.safetensors | sed -E 's/graph [0-9a-f]{16}/graph F/; s/[0-9,]+ bytes/N bytes/; s/^(lift-[a-z]+ +)[0-9.]+ +/\1X /'
 wfre train ring.kg --from ring.safetensors -o still.safetensors --steps 2 --validate 0 --set rate-entities=0 --set rate-layers=0 >/dev/null 2>&1
-tail -c 4000 ring.safetensors >weights; tail -c 4000 still.safetensors | cmp - weights && echo "the weights of --from are the start"
+tail -c 7672 ring.safetensors >weights; tail -c 7672 still.safetensors | cmp - weights && echo "the weights of --from are the start"
 show wfre train ring.kg --from ring.safetensors --settings | head -n 4
 show wfre train ring.kg --from ring.safetensors --dim 40 --steps 1
 show wfre train part.kg --from ring.safetensors --steps 1 2>&1 | sed -E 's/[(].*//'

@@ -221,8 +221,16 @@ static void test_hardest(void **state)
             }
         }
         float farthest = 0;
-        for (uint32_t i = begin[q]; i < begin[q + 1]; i++)
+        for (uint32_t i = begin[q]; i < begin[q + 1]; i++) {
+            uint32_t own = 0, same = 0;
+            for (uint32_t k = f.own_begin[q]; k < f.own_begin[q + 1]; k++)
+                own += f.own[k] == hardest[i];
+            for (uint32_t k = begin[q]; k < begin[q + 1]; k++)
+                same += hardest[k] == hardest[i];
+            assert_int_equal(own, 1); /* no answer */
+            assert_int_equal(same, 1);
             farthest = fmaxf(farthest, distance[hardest[i]]);
+        }
         uint32_t nearer = 0;
         for (uint32_t i = f.own_begin[q]; i < f.own_begin[q + 1]; i++)
             nearer += distance[f.own[i]] < farthest - 1e-5f;

@@ -116,8 +116,7 @@ static void test_dense_solver(void **state)
     }
 }
 
-/* With power 2/epsilon and many iterations: no gap, and the plan's marginals are those of the dual:
- * what bin i sends is x phi^-epsilon = x (1 - gradient). */
+/* With power 2/epsilon and many iterations there is no gap. */
 static void test_duality(void **state)
 {
     (void)state;

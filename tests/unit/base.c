@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -164,6 +165,36 @@ static void test_pool(void **state)
     wfre_pool_free(NULL);
 }
 
+static void *use_pool(void *context)
+{
+    wfre_pool *pool = context;
+    tally *own = calloc(1, sizeof *own);
+    bool right = own != NULL;
+    for (int round = 0; own && round < 200; round++) {
+        own->threads = 4;
+        wfre_pool_run(pool, 1000, count_chunk, own);
+        for (uint32_t i = 0; i < 1000; i++)
+            right = right && own->hits[i] == (uint32_t)round + 1;
+    }
+    free(own);
+    return right ? pool : NULL;
+}
+
+/* Two callers take turns. */
+static void test_shared_pool(void **state)
+{
+    (void)state;
+    wfre_pool *pool;
+    pthread_t other;
+    void *result;
+    assert_ok(wfre_pool_create(4, &pool, error));
+    assert_int_equal(pthread_create(&other, NULL, use_pool, pool), 0);
+    assert_non_null(use_pool(pool));
+    assert_int_equal(pthread_join(other, &result), 0);
+    assert_non_null(result);
+    wfre_pool_free(pool);
+}
+
 /* What is not a regular file is written to, not replaced. */
 static void test_pipes(void **state)
 {
@@ -265,10 +296,12 @@ static void test_curve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory), cmocka_unit_test(test_text),
-        cmocka_unit_test(test_strings), cmocka_unit_test(test_random), cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),  cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_errors),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_random),      cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_files),       cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_bf16),        cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_shared_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

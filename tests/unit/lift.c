@@ -152,35 +152,49 @@ static void test_fit(void **state)
                 model->settings.lift[WFRE_LAST_INTERSECTION] == 1);
 }
 
+static void assert_lifts_are(double a, double b, double c)
+{
+    assert_true(model->settings.lift[0] == a && model->settings.lift[1] == b &&
+                model->settings.lift[2] == c);
+}
+
+/* What fails leaves the lifts as they were. */
 static wfre_status attempt_fit(void *context)
 {
     (void)context;
-    return wfre_lift_fit(model, queries, 2, 0, NULL, NULL, NULL);
+    set_lifts(1, 2, 3);
+    wfre_status status = wfre_lift_fit(model, queries, 2, 0, NULL, NULL, NULL);
+    if (status != WFRE_OK)
+        assert_lifts_are(1, 2, 3);
+    return status;
 }
 
 static void test_out_of_memory(void **state)
 {
     (void)state;
-    set_lifts(1, 2, 3);
     sweep_allocations(attempt_fit, NULL);
 }
 
-static bool stop_at_once(void *context)
+static bool stop_on_second(void *context)
 {
-    (void)context;
-    return true;
+    return ++*(int *)context == 2;
 }
 
-/* What is interrupted leaves the lifts as they were. */
+/* So does what is interrupted half-way. */
 static void test_interrupt(void **state)
 {
     (void)state;
-    wfre_monitor monitor = {.interrupted = stop_at_once};
+    enum { LONG = 3 * QUERIES }; /* more than one batch */
+    static wfre_rank_query again[LONG];
+    int asked = 0;
+    wfre_monitor monitor = {.interrupted = stop_on_second, .context = &asked};
+    for (int q = 0; q < LONG; q++)
+        again[q] = queries[q % QUERIES];
     set_lifts(1, 2, 3);
-    assert_int_equal(wfre_lift_fit(model, queries, QUERIES, 0, pool, &monitor, NULL),
+    assert_int_equal(wfre_lift_fit(model, again, LONG, 0, pool, &monitor, NULL),
                      WFRE_ERR_INTERRUPTED);
-    assert_true(model->settings.lift[WFRE_LAST_INTERSECTION] == 2 &&
-                model->settings.lift[WFRE_LAST_NEGATION] == 3);
+    assert_int_equal(asked, 2);
+    assert_lifts_are(1, 2, 3);
 }
 
 int main(void)

@@ -15,6 +15,153 @@ static void fill_rows(void)
         rows[i] = (float)(i * 37 % 101) / 101;
 }
 
+/* ---- strides and refusals ------------------------------------------------------------------- */
+
+enum { GAP = 3, QUERIES = 3, STRIDE = ROWS + 2 };
+
+/* Rows apart from each other, with NaN between them. */
+static void spread_rows(float *spread)
+{
+    for (int i = 0; i < ROWS * (D + GAP); i++)
+        spread[i] = NAN;
+    for (int r = 0; r < ROWS; r++)
+        memcpy(spread + r * (D + GAP), rows + r * D, D * sizeof *rows);
+}
+
+static void test_strides(void **state)
+{
+    (void)state;
+    float spread[ROWS * (D + GAP)], values[ROWS], again[ROWS];
+    float slopes[ROWS * D], apart[ROWS * (D + GAP)];
+    float ranks[QUERIES * ROWS], spaced[QUERIES * STRIDE];
+    wfre_score_settings settings;
+    wfre_score *score;
+    wfre_store *store, *wide;
+    wfre_score_defaults(D, &settings);
+    assert_ok(wfre_score_create(&settings, &score, error));
+    spread_rows(spread);
+    wfre_pairs pairs = {{rows, D}, {rows + D, D}, NULL, NULL, ROWS - 1};
+    wfre_gradients close = {slopes, NULL, D}, far = {apart, NULL, D + GAP};
+    assert_ok(wfre_score_pairs(score, NULL, &pairs, values, &close, error));
+    pairs.left = (wfre_rows){spread, D + GAP};
+    pairs.right = (wfre_rows){spread + D + GAP, D + GAP};
+    memcpy(apart, spread, sizeof apart);
+    assert_ok(wfre_score_pairs(score, NULL, &pairs, again, &far, error));
+    assert_memory_equal(values, again, (ROWS - 1) * sizeof *values);
+    for (int r = 0; r < ROWS - 1; r++) {
+        assert_memory_equal(slopes + r * D, apart + r * (D + GAP), D * sizeof *slopes);
+        for (int i = 0; i < GAP; i++)
+            assert_true(isnan(apart[r * (D + GAP) + D + i]));
+    }
+    assert_ok(wfre_store_create(score, NULL, rows, WFRE_FLOAT32, D, ROWS, &store, error));
+    assert_ok(wfre_store_create(score, NULL, spread, WFRE_FLOAT32, D + GAP, ROWS, &wide, error));
+    assert_int_equal(wfre_store_count(wide), ROWS);
+    assert_true(wfre_store_size(wide) >= ROWS * D * sizeof(float));
+    wfre_rank_job job = {{rows, D}, QUERIES, NULL, 0, WFRE_RANK_TRUE, ROWS};
+    assert_ok(wfre_score_rank(score, NULL, store, &job, ranks, error));
+    job.queries = (wfre_rows){spread, D + GAP};
+    job.stride = STRIDE;
+    for (int i = 0; i < QUERIES * STRIDE; i++)
+        spaced[i] = NAN;
+    assert_ok(wfre_score_rank(score, NULL, wide, &job, spaced, error));
+    for (int q = 0; q < QUERIES; q++) {
+        assert_memory_equal(ranks + q * ROWS, spaced + q * STRIDE, ROWS * sizeof *ranks);
+        assert_true(isnan(spaced[q * STRIDE + ROWS]) && isnan(spaced[q * STRIDE + ROWS + 1]));
+    }
+    wfre_store_free(store);
+    wfre_store_free(wide);
+    wfre_score_free(score);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    float values[ROWS];
+    wfre_score_settings settings;
+    wfre_score *score, *other, *none = NULL;
+    wfre_store *store, *nothing = NULL;
+    wfre_score_defaults(D, &settings);
+    assert_ok(wfre_score_create(&settings, &score, error));
+    settings.radius = 2;
+    assert_ok(wfre_score_create(&settings, &other, error));
+    assert_ok(wfre_store_create(score, NULL, rows, WFRE_FLOAT32, D, ROWS, &store, error));
+    wfre_pairs pairs = {{rows, D - 1}, {rows, D}, NULL, NULL, ROWS};
+    assert_int_equal(wfre_score_pairs(score, NULL, &pairs, values, NULL, NULL), WFRE_ERR_ARGUMENT);
+    assert_int_equal(
+        wfre_store_create(score, NULL, rows, WFRE_FLOAT32, D - 1, ROWS, &nothing, NULL),
+        WFRE_ERR_ARGUMENT);
+    wfre_rank_job job = {{rows, D}, 1, NULL, 0, WFRE_RANK_TRUE, ROWS - 1};
+    assert_int_equal(wfre_score_rank(score, NULL, store, &job, values, NULL), WFRE_ERR_ARGUMENT);
+    job.stride = ROWS;
+    assert_int_equal(wfre_score_rank(other, NULL, store, &job, values, NULL), WFRE_ERR_MISMATCH);
+    uint32_t beyond[] = {0, ROWS};
+    job.selection = beyond;
+    job.selected = 2;
+    assert_int_equal(wfre_score_rank(score, NULL, store, &job, values, NULL), WFRE_ERR_NOT_FOUND);
+    for (int i = WFRE_ISA_REFERENCE; i <= WFRE_ISA_AVX512; i++)
+        if (!wfre_isa_available((wfre_isa)i))
+            assert_int_not_equal(wfre_score_create_for(&settings, (wfre_isa)i, &none, NULL),
+                                 WFRE_OK);
+    assert_null(none);
+    assert_null(nothing);
+    wfre_store_free(store);
+    wfre_score_free(score);
+    wfre_score_free(other);
+}
+
+/* ---- transport ------------------------------------------------------------------------------ */
+
+/* Converged, a bin sends and receives what the gradient says, x phi^-epsilon = x (1 - b slope), and
+ * each block's plan is that of the same two measures on a line. */
+static void test_transport(void **state)
+{
+    (void)state;
+    enum { BINS = 5, BLOCKS = D / BINS };
+    double left[D], right[D], slopes[2 * D], distance, plan[D * BINS], alone[BINS * BINS];
+    double x[D], y[D], position[BINS] = {0, 1, 2, 3, 4};
+    wfre_score_settings settings;
+    wfre_score *score;
+    wfre_transport result;
+    wfre_score_defaults(D, &settings);
+    assert_ok(wfre_score_preset("exact", &settings, error));
+    settings.iterations = 1000;
+    assert_int_equal(settings.block, BINS);
+    for (int i = 0; i < D; i++) {
+        left[i] = (double)rows[i];
+        right[i] = (double)rows[D + i];
+        x[i] = left[i] + settings.floor;
+        y[i] = right[i] + settings.floor;
+    }
+    assert_ok(wfre_score_create_for(&settings, WFRE_ISA_REFERENCE, &score, error));
+    assert_ok(wfre_score_pair(score, left, right, &distance, slopes, slopes + D, error));
+    assert_ok(wfre_score_transport(score, left, right, plan, error));
+    for (int block = 0; block < BLOCKS; block++) {
+        const double *own = plan + block * BINS * BINS;
+        for (int i = 0; i < BINS; i++) {
+            double sent = 0, received = 0;
+            int at = block * BINS + i;
+            for (int j = 0; j < BINS; j++) {
+                sent += own[i * BINS + j];
+                received += own[j * BINS + i];
+            }
+            assert_true(fabs(sent - x[at] * (1 - BLOCKS * slopes[at])) < 1e-9);
+            assert_true(fabs(received - y[at] * (1 - BLOCKS * slopes[D + at])) < 1e-9);
+        }
+        wfre_measure from = {x + block * BINS, position, BINS};
+        wfre_measure to = {y + block * BINS, position, BINS};
+        assert_ok(wfre_transport_solve(&from, &to, &settings, 1.0 / BINS, alone, &result, error));
+        for (int i = 0; i < BINS * BINS; i++)
+            assert_true(fabs(alone[i] - own[i]) < 1e-9);
+    }
+    wfre_measure from = {x, position, BINS}, to = {y, position, BINS};
+    settings.iterations = 0;
+    assert_int_equal(wfre_transport_solve(&from, &to, &settings, 1, alone, &result, NULL),
+                     WFRE_ERR_ARGUMENT);
+    left[3] = 1.5;
+    assert_int_equal(wfre_score_transport(score, left, right, plan, NULL), WFRE_ERR_NUMERIC);
+    wfre_score_free(score);
+}
+
 /* ---- out of memory ------------------------------------------------------------------------ */
 
 /* Settings with everything: a score, a pair, pairs with gradients, a store, a ranking. */
@@ -155,7 +302,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_score_memory), cmocka_unit_test(test_dense_memory),
         cmocka_unit_test(test_cases),        cmocka_unit_test(test_bad_cases),
-        cmocka_unit_test(test_cases_memory),
+        cmocka_unit_test(test_cases_memory), cmocka_unit_test(test_strides),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_transport),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

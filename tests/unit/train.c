@@ -25,6 +25,8 @@ static wfre_train_settings recipe(int variant)
     s.every_answer = variant < 2;
     s.steps = 6;
     s.drop_basis = variant == 0 ? 0.1 : 0;
+    if (variant == 4)
+        s.precision = WFRE_BF16;
     if (variant == 1)
         s.candidates = WFRE_CANDIDATES_ALL;
     if (variant == 2) {
@@ -34,7 +36,13 @@ static wfre_train_settings recipe(int variant)
     }
     return s;
 }
-enum { VARIANTS = 4 };
+enum { VARIANTS = 5 };
+
+/* The last variant updates entities as large graphs do. */
+static void choose_updates(wfre_trainer *trainer, int variant)
+{
+    trainer->lazy = variant == 4;
+}
 
 static void take_steps(wfre_trainer *trainer, int count)
 {
@@ -62,6 +70,7 @@ static void test_threads(void **state)
             wfre_trainer *trainer;
             assert_ok(wfre_pool_create(threads[i], &pool, error));
             assert_ok(wfre_trainer_create(graph, &settings, pool, &trainer, error));
+            choose_updates(trainer, variant);
             take_steps(trainer, 6);
             if (!first) {
                 first = trainer;
@@ -74,6 +83,37 @@ static void test_threads(void **state)
         }
         wfre_trainer_free(first);
     }
+    wfre_graph_close(graph);
+}
+
+/* Rounded products change the losses little; entities that no batch touches stay as they are. */
+static void test_bf16_and_lazy(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 400, 4, 500);
+    wfre_train_settings settings = recipe(4), exact = settings;
+    exact.precision = WFRE_FP32;
+    wfre_trainer *rounded, *plain;
+    wfre_model *start;
+    assert_ok(wfre_model_create(graph, &settings.model, settings.seed, &start, error));
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &rounded, error));
+    assert_ok(wfre_trainer_create(graph, &exact, NULL, &plain, error));
+    choose_updates(rounded, 4);
+    take_steps(rounded, 1);
+    take_steps(plain, 1);
+    double a = wfre_trainer_status(rounded).last_loss, b = wfre_trainer_status(plain).last_loss;
+    assert_true(a != b && fabs(a - b) < 0.01 * fabs(b));
+    uint32_t untouched = 0, d = settings.model.dim;
+    for (uint32_t e = 0; e < 400; e++) {
+        bool same = memcmp(rounded->model->entities + (size_t)e * d,
+                           start->entities + (size_t)e * d, d * sizeof(float)) == 0;
+        assert_int_equal(same, wfre_batcher_slot(rounded->batcher, e) == WFRE_NONE);
+        untouched += same;
+    }
+    assert_true(untouched > 0);
+    wfre_trainer_free(rounded);
+    wfre_trainer_free(plain);
+    wfre_model_free(start);
     wfre_graph_close(graph);
 }
 
@@ -90,13 +130,16 @@ static void test_resume(void **state)
         wfre_trainer *whole, *half, *rest;
         double best;
         assert_ok(wfre_trainer_create(graph, &settings, NULL, &whole, error));
+        choose_updates(whole, variant);
         take_steps(whole, 6);
         assert_ok(wfre_trainer_create(graph, &settings, NULL, &half, error));
+        choose_updates(half, variant);
         take_steps(half, 3);
         assert_ok(wfre_checkpoint_write(half, path, 0.25, error));
         wfre_trainer_free(half);
         assert_ok(wfre_checkpoint_read(path, graph, NULL, &same_length, &rest, &best, error));
         assert_true(best == 0.25);
+        choose_updates(rest, variant);
         take_steps(rest, 3);
         assert_true(wfre_trainer_done(rest));
         assert_same_model(whole->model, rest->model);
@@ -375,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_settings),       cmocka_unit_test(test_presets),
         cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rare_types),     cmocka_unit_test(test_resumed_log),
+        cmocka_unit_test(test_bf16_and_lazy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
