@@ -50,6 +50,38 @@ uint32_t brute_tree(const brute_graph *graph, const wfre_node *tree)
     return 0;
 }
 
+/* What certainly belongs to the tree's set, or certainly does not. */
+static uint32_t certain(const brute_graph *graph, const wfre_node *tree, bool inside)
+{
+    uint32_t everything = (1u << graph->entities) - 1, answers = 0, from;
+    bool all = (tree->op == WFRE_OP_INTERSECT) == inside;
+    switch (tree->op) {
+    case WFRE_OP_ENTITY:
+        return inside ? 1u << tree->id : everything & ~(1u << tree->id);
+    case WFRE_OP_NEGATE:
+        return certain(graph, tree->children[0], !inside);
+    case WFRE_OP_PROJECT:
+        from = inside ? certain(graph, tree->children[0], true) : 0;
+        for (uint32_t h = 0; h < graph->entities; h++)
+            for (uint32_t t = 0; t < graph->entities; t++)
+                if (from >> h & 1 && has_edge(graph, tree->id, h, t))
+                    answers |= 1u << t;
+        return answers;
+    default:
+        answers = all ? everything : 0;
+        for (uint32_t i = 0; i < tree->child_count; i++) {
+            uint32_t child = certain(graph, tree->children[i], inside);
+            answers = all ? answers & child : answers | child;
+        }
+        return answers;
+    }
+}
+
+uint32_t brute_refuted(const brute_graph *graph, const wfre_node *tree)
+{
+    return certain(graph, tree, false);
+}
+
 static bool holds(const brute_graph *graph, const wfre_formula *formula, uint32_t *value)
 {
     switch (formula->kind) {

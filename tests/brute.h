@@ -20,6 +20,8 @@ void brute_random_graph(wfre_rng *rng, uint32_t entities, uint32_t relations, br
 
 /* Answer sets: bit e is set if entity e is an answer. */
 uint32_t brute_tree(const brute_graph *graph, const wfre_node *tree);
+/* The entities that cannot be answers, whatever edges are added. */
+uint32_t brute_refuted(const brute_graph *graph, const wfre_node *tree);
 uint32_t brute_formula(const brute_graph *graph, const wfre_query *query);
 
 /* A tree with at most `depth` levels, or a formula with at most `depth` connectives above an atom

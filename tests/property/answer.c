@@ -1,5 +1,6 @@
 /* Random questions on random graphs and models: known answers are those of brute force, no entity
- * is both known and predicted, and the predicted ones are the nearest of all others. */
+ * is both known and predicted, and the predicted ones are the nearest of all others that the graph
+ * does not refute. */
 #include "answer/answer.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static void score_all(const wfre_model *model, const wfre_node *tree, float *dis
 }
 
 static void check_answers(const wfre_model *model, const wfre_node *tree,
-                          const wfre_answers *answers, uint32_t expected)
+                          const wfre_answers *answers, uint32_t expected, uint32_t refuted)
 {
     float distances[ENTITIES];
     uint32_t known = 0, seen = 0;
@@ -57,8 +58,12 @@ static void check_answers(const wfre_model *model, const wfre_node *tree,
         known |= 1u << answers->known.ids[i];
     assert_int_equal(known, expected);
     score_all(model, tree, distances);
-    size_t left = model->entity_count - answers->known.count;
+    assert_int_equal(known & refuted, 0);
+    size_t left = 0;
+    for (uint32_t e = 0; e < model->entity_count; e++)
+        left += !((known | refuted) >> e & 1);
     assert_int_equal(answers->predicted_count, left < TOP ? left : TOP);
+    seen = refuted;
     for (size_t i = 0; i < answers->predicted_count; i++) {
         const wfre_prediction *p = &answers->predicted[i];
         assert_false((known | seen) >> p->entity & 1);
@@ -94,7 +99,8 @@ static void trial(uint64_t seed)
         wfre_ask_options_default(&options);
         options.top = TOP;
         assert_ok(wfre_ask(asker, &query, &options, NULL, &answers, error));
-        check_answers(model, query.tree, &answers, brute_tree(&brute, query.tree));
+        check_answers(model, query.tree, &answers, brute_tree(&brute, query.tree),
+                      brute_refuted(&brute, query.tree));
         wfre_arena_free(&query.arena);
     }
     wfre_asker_free(asker);

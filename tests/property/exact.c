@@ -99,6 +99,7 @@ static void check_refuted(wfre_exact *exact, const brute_graph *brute, const wfr
     assert_ok(wfre_exact_refuted(exact, WFRE_TRAIN, tree, &set, error));
     assert_ok(wfre_exact_write(exact, &set, &refuted, error));
     uint32_t bits = as_bits(refuted);
+    assert_int_equal(bits, brute_refuted(brute, tree));
     wfre_set_release(&exact->sets, &set);
     brute_graph larger = *brute;
     for (int round = 0; round < 4; round++) {
