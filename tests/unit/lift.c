@@ -186,10 +186,14 @@ static void test_interrupt(void **state)
     (void)state;
     enum { LONG = 3 * QUERIES }; /* more than one batch */
     static wfre_rank_query again[LONG];
+    static wfre_standing own[LONG][8];
     int asked = 0;
     wfre_monitor monitor = {.interrupted = stop_on_second, .context = &asked};
-    for (int q = 0; q < LONG; q++)
+    for (int q = 0; q < LONG; q++) {
         again[q] = queries[q % QUERIES];
+        again[q].standings = own[q];
+        assert_true(again[q].hard.count <= 8);
+    }
     set_lifts(1, 2, 3);
     assert_int_equal(wfre_lift_fit(model, again, LONG, 0, pool, &monitor, NULL),
                      WFRE_ERR_INTERRUPTED);
