@@ -123,7 +123,7 @@ static int run(const cli_call *call)
     else
         print_summary(call, &summary, out);
     if (code == EXIT_DONE && options.calibrate > 0 && summary.calibration_error < 0)
-        cli_note("no probabilities: there are no validation queries to fit them to; "
+        cli_note("no probabilities, or unchecked ones: too few validation queries to fit them to; "
                  "wfre import --holdout makes a valid split");
 cleanup:
     wfre_pool_free(pool);
