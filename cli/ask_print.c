@@ -7,8 +7,7 @@
 
 static const char *const SPLIT_NAMES[] = {"train", "valid", "test"};
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON --------------------------------------------------------------------------------- */
 
 static void print_json_name(const char *key, wfre_name name)
 {
@@ -69,8 +68,7 @@ void ask_print_json(const ask_session *session, const ask_result *result)
     printf("]}\n");
 }
 
-/* ---- table --------------------------------------------------------------------------------------
- */
+/* ---- table -------------------------------------------------------------------------------- */
 
 /* How a kind of answer is marked. */
 typedef struct status_style {

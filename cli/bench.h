@@ -33,8 +33,7 @@ bench_timing bench_measure(const cli_call *call, bool (*work)(void *context), vo
 bench_timing bench_measure_for(double seconds, bool (*work)(void *context), void *context);
 double bench_seconds(const cli_call *call);
 
-/* ---- reports: begin, numbers, end. With --json one object a line, else a small table -----------
- */
+/* ---- reports: begin, numbers, end. With --json one object a line, else a small table ------ */
 
 void bench_begin(const cli_call *call, const char *name);
 void bench_text(const cli_call *call, const char *key, const char *value);
@@ -42,8 +41,7 @@ void bench_text(const cli_call *call, const char *key, const char *value);
 void bench_number(const cli_call *call, const char *key, double value, const char *about);
 void bench_end(const cli_call *call);
 
-/* ---- data ---------------------------------------------------------------------------------------
- */
+/* ---- data --------------------------------------------------------------------------------- */
 
 /* The graph of --graph, or else a generated one with skewed degrees, of --entities or the size of
  * FB15k-237. */

@@ -36,8 +36,7 @@ typedef struct work {
     wfre_error error;
 } work;
 
-/* ---- the parts of the graph ---------------------------------------------------------------------
- */
+/* ---- the parts of the graph --------------------------------------------------------------- */
 
 /* A uniform number for a triple or an entity, the same in every run. */
 static double chance(uint64_t a, uint64_t b, uint64_t c)
@@ -102,8 +101,7 @@ static wfre_status write_triples(work *w, kind wanted)
     return stream && fclose(stream) == 0 ? WFRE_OK : fail_file(w, path);
 }
 
-/* ---- questions ----------------------------------------------------------------------------------
- */
+/* ---- questions ---------------------------------------------------------------------------- */
 
 /* The id in the larger graph, or WFRE_NONE: not all entities keep a triple. */
 static wfre_entity translate(const work *w, wfre_entity entity)
@@ -157,8 +155,7 @@ static wfre_status write_queries(work *w, question_set set)
     return stream && fclose(stream) == 0 ? WFRE_OK : fail_file(w, path);
 }
 
-/* ---- models -------------------------------------------------------------------------------------
- */
+/* ---- models ------------------------------------------------------------------------------- */
 
 static wfre_status train(work *w, const wfre_graph *graph, wfre_trainer **trainer)
 {
@@ -223,8 +220,7 @@ static wfre_status add(work *w, const wfre_model *base, const uint32_t *steps, w
     return status == WFRE_OK ? wfre_model_open(w->paths[MODEL], model, &w->error) : status;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 typedef struct results {
     result untrained, copied, added, retrained;

@@ -22,8 +22,7 @@ typedef struct work {
     wfre_error error;
 } work;
 
-/* ---- questions ----------------------------------------------------------------------------------
- */
+/* ---- questions ---------------------------------------------------------------------------- */
 
 static wfre_status add_query(work *w, const char *text, size_t length)
 {
@@ -105,8 +104,7 @@ static wfre_status read_queries(work *w, const char *path, size_t count)
     return status;
 }
 
-/* ---- the model ----------------------------------------------------------------------------------
- */
+/* ---- the model ---------------------------------------------------------------------------- */
 
 /* A random model goes through a file, so that it is opened like any other. */
 static wfre_status make_model(const work *w, const char *path, wfre_error *error)
@@ -152,8 +150,7 @@ static wfre_status open_model(work *w)
     return status;
 }
 
-/* ---- measuring ----------------------------------------------------------------------------------
- */
+/* ---- measuring ---------------------------------------------------------------------------- */
 
 /* One way of asking all questions. */
 typedef struct pass {

@@ -23,7 +23,7 @@ typedef struct score_work {
     float h[WFRE_BLOCK_LIMIT], k[WFRE_BLOCK_LIMIT];
 } score_work;
 
-/* ---- the loop in plain C -------------------------------------------------------------------- */
+/* ---- the loop in plain C ------------------------------------------------------------------ */
 
 static float banded(const float *kernel, const float *from, uint32_t i, uint32_t bins)
 {
@@ -76,7 +76,7 @@ static bool run_scalar(void *context)
     return true;
 }
 
-/* ---- the kernels ---------------------------------------------------------------------------- */
+/* ---- the kernels -------------------------------------------------------------------------- */
 
 static bool run_kernel(void *context)
 {
@@ -153,7 +153,7 @@ static wfre_status prepare(score_work *w, const wfre_score_settings *settings, w
     return status;
 }
 
-/* ---- measuring ------------------------------------------------------------------------------ */
+/* ---- measuring ---------------------------------------------------------------------------- */
 
 /* ALONE: all iterations on one thread. */
 enum { ALL, EXTRAPOLATED, SCALAR, ALONE, WORKS, ROUNDS = 12 };
@@ -197,7 +197,7 @@ static bool measure(const cli_call *call, score_work *w, result *r)
     return true;
 }
 
-/* ---- report --------------------------------------------------------------------------------- */
+/* ---- report ------------------------------------------------------------------------------- */
 
 static void report(const cli_call *call, const score_work *w, const result *r)
 {

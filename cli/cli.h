@@ -48,8 +48,7 @@ typedef struct cli_command {
 
 #define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof((table)[0])
 
-/* ---- what the user typed (checked against the table already)
- * -------------------------------------- */
+/* ---- what the user typed (checked against the table already) ------------------------------ */
 
 int cli_argument_count(const cli_call *call);
 const char *cli_argument(const cli_call *call, int index); /* NULL beyond the last */
@@ -65,8 +64,7 @@ FILE *cli_summary_stream(const cli_call *call);
 /* The k-th value of a repeated option, NULL beyond the last. */
 const char *cli_repeated(const cli_call *call, const char *option, int k);
 
-/* ---- messages, all on standard error
- * ----------------------------------------------------------------- */
+/* ---- messages, all on standard error ------------------------------------------------------ */
 
 /* "wfre: message"; returns the exit code that belongs to the error. */
 int cli_fail(const wfre_error *error);
@@ -90,8 +88,7 @@ WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
         "seed", 0, CLI_INTEGER, "N", "seed of all random choices (default 1)", 0, 9e15             \
     }
 
-/* ---- graphs
- * ---------------------------------------------------------------------------------------- */
+/* ---- graphs ------------------------------------------------------------------------------- */
 
 /* wfre_graph_open, and the checksums compared if the file has at most 1 GB: a command should refuse
  * a damaged file, not stumble over it. */
@@ -99,8 +96,7 @@ wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *err
 /* The same with the message printed: EXIT_DONE, or the exit code. */
 int cli_open_graph(const char *path, wfre_graph **graph);
 
-/* ---- terminal
- * ---------------------------------------------------------------------------------------- */
+/* ---- terminal ----------------------------------------------------------------------------- */
 
 /* Draws a bar on a terminal, else a plain line now and then; Ctrl-C makes `interrupted` true. */
 const wfre_monitor *cli_monitor(void);

@@ -12,8 +12,7 @@ static const bench *const BENCHES[] = {
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
-/* ---- measuring ----------------------------------------------------------------------------------
- */
+/* ---- measuring ---------------------------------------------------------------------------- */
 
 enum { MAXIMUM_RUNS = 1000, MINIMUM_RUNS = 5 };
 
@@ -52,8 +51,7 @@ bench_timing bench_measure_for(double seconds, bool (*work)(void *context), void
     return (bench_timing){times[runs / 2], times[0], times[runs - 1], runs};
 }
 
-/* ---- reporting ----------------------------------------------------------------------------------
- */
+/* ---- reporting ---------------------------------------------------------------------------- */
 
 /* The processor's name as the system gives it. */
 static void find_cpu(char *name, size_t size)
@@ -115,8 +113,7 @@ void bench_end(const cli_call *call)
     fflush(stdout);
 }
 
-/* ---- data ---------------------------------------------------------------------------------------
- */
+/* ---- data --------------------------------------------------------------------------------- */
 
 enum { ENTITIES = 14505, RELATIONS = 237, TRIPLES = 272115 };
 
@@ -181,8 +178,7 @@ wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *er
     return path ? cli_load_graph(path, graph, error) : generate_graph(entities, graph, error);
 }
 
-/* ---- command ------------------------------------------------------------------------------------
- */
+/* ---- command ------------------------------------------------------------------------------ */
 
 static int run(const cli_call *call)
 {

@@ -50,8 +50,7 @@ static wfre_status fail(wfre_error *error, wfre_status code, const char *what, c
     return code;
 }
 
-/* ---- what to vary -------------------------------------------------------------------------------
- */
+/* ---- what to vary ------------------------------------------------------------------------- */
 
 /* One setting of a panel; NULL as the panel's setting leaves everything as it is. */
 static wfre_status apply(const panel *p, size_t index, wfre_train_settings *settings,
@@ -133,8 +132,7 @@ static wfre_status claim_folder(const sweep *s, wfre_error *error)
     return WFRE_OK;
 }
 
-/* ---- one run ------------------------------------------------------------------------------------
- */
+/* ---- one run ------------------------------------------------------------------------------ */
 
 static void file_of(const sweep *s, const char *name, const char *ending, char *path, size_t size)
 {
@@ -225,8 +223,7 @@ static wfre_status do_run(sweep *s, const char *name, const wfre_train_settings 
     return WFRE_OK;
 }
 
-/* ---- all runs -----------------------------------------------------------------------------------
- */
+/* ---- all runs ----------------------------------------------------------------------------- */
 
 /* One value with all seeds. Where the value is the one that the others have anyway, the run is
  * called "base" and serves every panel. */

@@ -10,8 +10,7 @@
 
 static const char BREAKS[] = " \t(),&|!:?\"'"; /* what ends a name that is not quoted */
 
-/* ---- completion: the library calls back without a context, so that it lies here -----------------
- */
+/* ---- completion: the library calls back without a context, so that it lies here ----------- */
 
 static const wfre_graph *names_of;
 static bool complete_entities; /* else relations */
@@ -122,8 +121,7 @@ static char **complete(const char *text, int start, int end)
     return rl_completion_matches(text, next_name);
 }
 
-/* ---- lines --------------------------------------------------------------------------------------
- */
+/* ---- lines -------------------------------------------------------------------------------- */
 
 static bool is_question(const char *line)
 {

@@ -135,8 +135,7 @@ uint32_t brute_formula(const brute_graph *graph, const wfre_query *query)
     return answers;
 }
 
-/* ---- random queries ---------------------------------------------------------------------------
- */
+/* ---- random queries ----------------------------------------------------------------------- */
 
 const wfre_node *brute_random_tree(wfre_arena *arena, wfre_rng *rng, const brute_graph *graph,
                                    unsigned depth)

@@ -75,8 +75,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_ask_many(wfre_asker *asker,
  * a million entities whose model is not prepared. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_asker_prepare(wfre_asker *asker, wfre_error *error);
 
-/* ---- explanations -------------------------------------------------------------------------------
- */
+/* ---- explanations ------------------------------------------------------------------------- */
 
 typedef enum wfre_explain_format {
     WFRE_EXPLAIN_TEXT, /* the sets at each operator; for each predicted answer the likeliest
@@ -93,8 +92,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_explain(wfre_asker *asker, const wfre_q
                                                  wfre_explain_format format, char **text,
                                                  wfre_error *error);
 
-/* ---- entities added after training --------------------------------------------------------------
- */
+/* ---- entities added after training -------------------------------------------------------- */
 
 typedef struct wfre_add_options {
     const char *triples; /* anything that wfre_import reads; all of it counts as training data */

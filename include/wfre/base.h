@@ -28,7 +28,7 @@ extern "C" {
 #define WFRE_PRINTF(fmt, args)
 #endif
 
-/* ---- status and errors ---------------------------------------------------------------------- */
+/* ---- status and errors -------------------------------------------------------------------- */
 
 typedef enum wfre_status {
     WFRE_OK = 0,
@@ -61,7 +61,7 @@ WFRE_API const char *wfre_version(void);
 /* The short hash of the commit it was built from, or "unknown". */
 WFRE_API const char *wfre_commit(void);
 
-/* ---- identifiers ---------------------------------------------------------------------------- */
+/* ---- identifiers -------------------------------------------------------------------------- */
 
 /* Entities are 0 .. n-1. Relations come in pairs: 2r is relation r, 2r+1 its inverse. */
 typedef uint32_t wfre_entity;
@@ -69,7 +69,7 @@ typedef uint32_t wfre_relation;
 
 #define WFRE_NONE UINT32_MAX
 
-/* ---- threads -------------------------------------------------------------------------------- */
+/* ---- threads ------------------------------------------------------------------------------ */
 
 /* A fixed set of worker threads. Results never depend on how many there are. */
 typedef struct wfre_pool wfre_pool;
@@ -80,7 +80,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_pool_create(unsigned threads, wfre_pool
 WFRE_API void wfre_pool_free(wfre_pool *pool);
 WFRE_API unsigned wfre_pool_threads(const wfre_pool *pool);
 
-/* ---- progress and interruption -------------------------------------------------------------- */
+/* ---- progress and interruption ------------------------------------------------------------ */
 
 /* What a long task tells its caller. `total` is 0 while unknown. */
 typedef struct wfre_progress {
@@ -98,7 +98,7 @@ typedef struct wfre_monitor {
     void *context;
 } wfre_monitor;
 
-/* ---- this machine --------------------------------------------------------------------------- */
+/* ---- this machine ------------------------------------------------------------------------- */
 
 /* Instruction sets the kernels are written for, slowest first. */
 typedef enum wfre_isa {

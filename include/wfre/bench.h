@@ -10,8 +10,7 @@
 extern "C" {
 #endif
 
-/* ---- matrix products of the shapes that training and ranking consist of -------------------------
- */
+/* ---- matrix products of the shapes that training and ranking consist of ------------------- */
 
 typedef struct wfre_gemm_case wfre_gemm_case;
 

@@ -24,8 +24,7 @@ typedef struct wfre_metrics {
     double hits10;
 } wfre_metrics;
 
-/* ---- results ----------------------------------------------------------------------------------
- */
+/* ---- results ------------------------------------------------------------------------------ */
 
 /* What one evaluation of a query set found. */
 typedef struct wfre_evaluation wfre_evaluation;
@@ -72,8 +71,7 @@ typedef struct wfre_evaluation_info {
 
 WFRE_API const wfre_evaluation_info *wfre_evaluation_get_info(const wfre_evaluation *evaluation);
 
-/* ---- evaluating -------------------------------------------------------------------------------
- */
+/* ---- evaluating --------------------------------------------------------------------------- */
 
 typedef struct wfre_eval_options {
     const char *label;  /* NULL: the name of the file with the scores, or "model" */
@@ -114,8 +112,7 @@ wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *s
                      const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_evaluation **evaluation, wfre_error *error);
 
-/* ---- reports ----------------------------------------------------------------------------------
- */
+/* ---- reports ------------------------------------------------------------------------------ */
 
 typedef enum wfre_report_format {
     WFRE_REPORT_TABLE, /* aligned columns for people, in percent */
@@ -143,8 +140,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_report_write(const wfre_evaluation *con
                                                       const wfre_report_options *options,
                                                       const char *folder, wfre_error *error);
 
-/* ---- sweeps -----------------------------------------------------------------------------------
- */
+/* ---- sweeps ------------------------------------------------------------------------------- */
 
 /* One value of a setting, and what came of it with one or more seeds. */
 typedef struct wfre_sweep_point {

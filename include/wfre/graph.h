@@ -29,8 +29,7 @@ typedef struct wfre_name {
     size_t length;
 } wfre_name;
 
-/* ---- import -----------------------------------------------------------------------------------
- */
+/* ---- import ------------------------------------------------------------------------------- */
 
 typedef struct wfre_import_options {
     /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto" tells by the source's name and files.
@@ -73,8 +72,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
  */
 WFRE_API const char *wfre_import_format(size_t index, const char **about);
 
-/* ---- open and close ---------------------------------------------------------------------------
- */
+/* ---- open and close ----------------------------------------------------------------------- */
 
 /* Maps a snapshot. Its structure is checked in time independent of the number of triples;
  * wfre_graph_validate reads all of it. */
@@ -90,8 +88,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_graph_verify(const wfre_graph *graph, w
  * not. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error);
 
-/* ---- sizes and names --------------------------------------------------------------------------
- */
+/* ---- sizes and names ---------------------------------------------------------------------- */
 
 WFRE_API uint32_t wfre_graph_entities(const wfre_graph *graph);
 /* Directed relations: twice the number of relations, since each has its inverse. */
@@ -119,8 +116,7 @@ WFRE_API wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char 
 WFRE_API wfre_relation wfre_graph_find_relation(const wfre_graph *graph, const char *text,
                                                 size_t length);
 
-/* ---- edges ------------------------------------------------------------------------------------
- */
+/* ---- edges -------------------------------------------------------------------------------- */
 
 /* The t with (entity, relation, t); relation may be an inverse. */
 WFRE_API wfre_list wfre_graph_targets(const wfre_graph *graph, wfre_split split,
@@ -132,8 +128,7 @@ WFRE_API wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split,
 WFRE_API bool wfre_graph_has(const wfre_graph *graph, wfre_split split, wfre_entity head,
                              wfre_relation relation, wfre_entity tail);
 
-/* ---- statistics -------------------------------------------------------------------------------
- */
+/* ---- statistics --------------------------------------------------------------------------- */
 
 /* Triples of this relation in the split's graph. */
 WFRE_API uint64_t wfre_graph_relation_triples(const wfre_graph *graph, wfre_split split,

@@ -106,8 +106,7 @@ WFRE_API wfre_setting_text wfre_model_setting(const wfre_model_settings *setting
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_set(wfre_model_settings *settings, const char *name,
                                                    const char *text, wfre_error *error);
 
-/* ---- probabilities ------------------------------------------------------------------------------
- */
+/* ---- probabilities ------------------------------------------------------------------------ */
 
 enum { WFRE_RELIABILITY_BINS = 10 };
 

@@ -13,8 +13,7 @@ extern "C" {
  * tree. */
 typedef struct wfre_query wfre_query;
 
-/* ---- notations --------------------------------------------------------------------------------
- */
+/* ---- notations ---------------------------------------------------------------------------- */
 
 typedef enum wfre_notation {
     WFRE_NOTATION_AUTO,  /* by its first characters; for parsing only */
@@ -51,8 +50,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_query_type(const wfre_query *query, cha
 /* Releases text that the library handed out. */
 WFRE_API void wfre_string_free(char *text);
 
-/* ---- normal forms and types --------------------------------------------------------------------
- */
+/* ---- normal forms and types --------------------------------------------------------------- */
 
 typedef enum wfre_form {
     WFRE_FORM_ORIGINAL,       /* "original": as it was written */
@@ -89,8 +87,7 @@ WFRE_API const char *wfre_types_name(const wfre_types *types, size_t index);
  * more than two arguments is written I or U. */
 WFRE_API const char *wfre_types_tree(const wfre_types *types, size_t index, wfre_form form);
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names -------------------------------------------------------------------------------- */
 
 /* At most this many near names are found. */
 enum { WFRE_NEAREST = 8 };
@@ -103,8 +100,7 @@ WFRE_API size_t wfre_nearest_entities(const wfre_graph *graph, const char *text,
 WFRE_API size_t wfre_nearest_relations(const wfre_graph *graph, const char *text, size_t length,
                                        wfre_relation *relations, size_t capacity);
 
-/* ---- exact answers ------------------------------------------------------------------------------
- */
+/* ---- exact answers ------------------------------------------------------------------------ */
 
 /* Finds all answers that a graph proves. An engine is for one thread at a time; it keeps its memory
  * from question to question. */
@@ -123,8 +119,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_sp
                                                       const wfre_monitor *monitor,
                                                       wfre_list *answers, wfre_error *error);
 
-/* ---- query sets ---------------------------------------------------------------------------------
- */
+/* ---- query sets --------------------------------------------------------------------------- */
 
 /* The queries of a file (*.tsv) with their easy and hard answers, in memory. */
 typedef struct wfre_queryset wfre_queryset;
@@ -150,8 +145,7 @@ typedef struct wfre_queryset_type {
 WFRE_API uint32_t wfre_queryset_type_count(const wfre_queryset *set);
 WFRE_API wfre_queryset_type wfre_queryset_get_type(const wfre_queryset *set, uint32_t index);
 
-/* ---- published query sets -----------------------------------------------------------------------
- */
+/* ---- published query sets ----------------------------------------------------------------- */
 
 typedef struct wfre_convert_options {
     wfre_split split;   /* whose graph gives the hard answers: valid or test */
@@ -173,8 +167,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_queries_convert(
     const char *folder, const wfre_convert_options *options, const char *output, wfre_pool *pool,
     const wfre_monitor *monitor, wfre_conversion *report, wfre_error *error);
 
-/* ---- benchmark queries --------------------------------------------------------------------------
- */
+/* ---- benchmark queries -------------------------------------------------------------------- */
 
 typedef struct wfre_benchmark_options {
     wfre_split split;   /* valid or test */
@@ -201,8 +194,7 @@ wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_options *opt
                       void (*report)(void *context, const wfre_benchmark_type *type), void *context,
                       wfre_error *error);
 
-/* ---- training queries ---------------------------------------------------------------------------
- */
+/* ---- training queries --------------------------------------------------------------------- */
 
 /* Samples queries with their answers from a graph, by all threads of a pool. A query is grounded
  * backwards from a random answer, unless wfre_sampler_forward says otherwise; one without answers,

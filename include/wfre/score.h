@@ -31,8 +31,7 @@
 extern "C" {
 #endif
 
-/* ---- settings ---------------------------------------------------------------------------------
- */
+/* ---- settings ----------------------------------------------------------------------------- */
 
 /* The value of one block. All but WFR have no iterations; x and y are as above. */
 typedef enum wfre_score_kind {
@@ -84,8 +83,7 @@ WFRE_API const char *wfre_score_kind_name(wfre_score_kind kind);
 WFRE_API WFRE_NODISCARD wfre_status wfre_score_kind_parse(const char *name, wfre_score_kind *kind,
                                                           wfre_error *error);
 
-/* ---- a score ready to use ---------------------------------------------------------------------
- */
+/* ---- a score ready to use ----------------------------------------------------------------- */
 
 /* Settings checked, tables computed and kernels chosen. Immutable, but for
  * wfre_score_prepare_ranking: many threads may use it. */
@@ -104,8 +102,7 @@ WFRE_API const wfre_score_settings *wfre_score_get_settings(const wfre_score *sc
 /* What computes: "reference (double)", "avx2, 8 blocks of 5 a step (float)", ... */
 WFRE_API const char *wfre_score_kernel(const wfre_score *score);
 
-/* ---- pairs ------------------------------------------------------------------------------------
- */
+/* ---- pairs -------------------------------------------------------------------------------- */
 
 /* One pair in double precision: exact to rounding with the reference kernels; the others round the
  * rows to float. Elements outside [0, 1] are refused. Gradients are dDist/du and dDist/dv, d
@@ -148,8 +145,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_score_pairs(const wfre_score *score, wf
                                                      const wfre_gradients *gradients,
                                                      wfre_error *error);
 
-/* ---- cases from a file ------------------------------------------------------------------------
- */
+/* ---- cases from a file -------------------------------------------------------------------- */
 
 /* Pairs with settings of their own, from JSON: an array of objects with "left" and "right", and
  * "block", "radius", "epsilon", "power", "iterations" and "floor" where they differ from the
@@ -170,8 +166,7 @@ WFRE_API void wfre_score_cases_free(wfre_score_cases *cases);
 WFRE_API size_t wfre_score_cases_count(const wfre_score_cases *cases);
 WFRE_API const wfre_score_case *wfre_score_cases_get(const wfre_score_cases *cases, size_t index);
 
-/* ---- one against many -------------------------------------------------------------------------
- */
+/* ---- one against many --------------------------------------------------------------------- */
 
 /* Histograms prepared for ranking. They stand on the left: the score is Dist(stored, query). */
 typedef struct wfre_store wfre_store;
@@ -221,8 +216,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_score_rank(const wfre_score *score, wfr
                                                     const wfre_rank_job *job, float *distances,
                                                     wfre_error *error);
 
-/* ---- transport --------------------------------------------------------------------------------
- */
+/* ---- transport ---------------------------------------------------------------------------- */
 
 /* The transport plan of one pair, WFR only: P_ij = phi_i K_ij psi_j within each block, in
  * double precision; plan[(block * a + i) * a + j], d * a elements. Mass at bin i of the left
@@ -231,8 +225,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_score_transport(const wfre_score *score
                                                          const double *left, const double *right,
                                                          double *plan, wfre_error *error);
 
-/* ---- any two measures -------------------------------------------------------------------------
- */
+/* ---- any two measures --------------------------------------------------------------------- */
 
 /* Positive masses at points of a line. */
 typedef struct wfre_measure {

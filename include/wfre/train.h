@@ -117,8 +117,7 @@ WFRE_API wfre_train_status wfre_trainer_status(const wfre_trainer *trainer);
 /* The model in training; owned by the trainer. */
 WFRE_API const wfre_model *wfre_trainer_model(const wfre_trainer *trainer);
 
-/* ---- a whole run ------------------------------------------------------------------------------
- */
+/* ---- a whole run -------------------------------------------------------------------------- */
 
 typedef struct wfre_train_run {
     const char *model;         /* the file to write; beside it NAME.log.jsonl, NAME.curve.svg and,

@@ -37,8 +37,7 @@ enum {
 static const double CARE = 2; /* docs/RESULTS.md: less harm to old questions than 1 does */
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 
-/* ---- the larger graph ---------------------------------------------------------------------------
- */
+/* ---- the larger graph --------------------------------------------------------------------- */
 
 /* Names, labels and triples of the old graph, under the same ids. */
 static wfre_status copy_graph(wfre_graph_builder *builder, const wfre_graph *graph,
@@ -142,8 +141,7 @@ cleanup:
     return status;
 }
 
-/* ---- the larger model ---------------------------------------------------------------------------
- */
+/* ---- the larger model --------------------------------------------------------------------- */
 
 static wfre_status copy_calibration(const wfre_model *from, wfre_model *to, wfre_error *error)
 {
@@ -187,8 +185,7 @@ cleanup:
     return status;
 }
 
-/* ---- fitting ------------------------------------------------------------------------------------
- */
+/* ---- fitting ------------------------------------------------------------------------------ */
 
 /* What an entity's distance from a question is judged by. */
 typedef struct question {
@@ -555,8 +552,7 @@ cleanup:
     return status;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 void wfre_add_options_default(wfre_add_options *options)
 {

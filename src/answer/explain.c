@@ -35,8 +35,7 @@ static void *take(const builder *b, size_t count, size_t size)
     return wfre_arena_alloc(&b->out->arena, count, size);
 }
 
-/* ---- sets and variables -------------------------------------------------------------------------
- */
+/* ---- sets and variables ------------------------------------------------------------------- */
 
 /* Appends the node and all below it, parents first. */
 static void list_sets(wfre_explanation *out, const wfre_node *node, uint32_t parent, uint32_t depth,
@@ -131,8 +130,7 @@ static wfre_status make_sets(const builder *b)
     return name_variables(b);
 }
 
-/* ---- what is in the sets ------------------------------------------------------------------------
- */
+/* ---- what is in the sets ------------------------------------------------------------------ */
 
 static wfre_status find_known(const builder *b, wfre_explained_set *set)
 {
@@ -198,8 +196,7 @@ cleanup:
     return status;
 }
 
-/* ---- candidates ---------------------------------------------------------------------------------
- */
+/* ---- candidates --------------------------------------------------------------------------- */
 
 static void add_candidate(wfre_explained_variable *variable, wfre_entity entity)
 {
@@ -246,8 +243,7 @@ static void choose_candidates(const builder *b, const wfre_answers *answers)
     }
 }
 
-/* ---- edges --------------------------------------------------------------------------------------
- */
+/* ---- edges -------------------------------------------------------------------------------- */
 
 /* The sources of a projection: the candidates of its argument, or an entity. */
 static uint32_t sources_of(const wfre_explanation *out, const wfre_explained_set *projection,
@@ -314,8 +310,7 @@ cleanup:
     return status;
 }
 
-/* ---- the best assignment ------------------------------------------------------------------------
- */
+/* ---- the best assignment ------------------------------------------------------------------ */
 
 /* The value of candidate t in a set, from those of its arguments. */
 static double weigh_candidate(const wfre_explanation *out, uint32_t s, uint32_t t)
@@ -436,8 +431,7 @@ static wfre_status trace_answers(const builder *b, const wfre_answers *answers)
     return WFRE_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 wfre_status wfre_explain(wfre_asker *asker, const wfre_query *query,
                          const wfre_ask_options *options, const wfre_answers *answers,

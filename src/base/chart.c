@@ -34,8 +34,7 @@ void wfre_chart_style(wfre_text *text)
     wfre_text_add(text, STYLE);
 }
 
-/* ---- scales -----------------------------------------------------------------------------------
- */
+/* ---- scales ------------------------------------------------------------------------------- */
 
 typedef struct scale {
     double low, high;  /* of the data; logarithms if logarithmic */
@@ -136,8 +135,7 @@ static void fit_scales(plot *p)
     settle(&p->y, &chart->y, !chart->y.logarithmic);
 }
 
-/* ---- ticks and labels ---------------------------------------------------------------------------
- */
+/* ---- ticks and labels --------------------------------------------------------------------- */
 
 /* Positions of the ticks on the axis, in data units; returns how many. */
 static size_t find_ticks(const scale *s, double wanted, double *ticks)
@@ -252,8 +250,7 @@ static void draw_x_axis(plot *p)
         put_text(p, (p->left + p->right) / 2, p->foot, "soft", "middle", p->chart->x.label);
 }
 
-/* ---- marks --------------------------------------------------------------------------------------
- */
+/* ---- marks -------------------------------------------------------------------------------- */
 
 /* The colour of a series: muted ones share one, the others take turns. */
 static void colour_class(const wfre_chart *chart, size_t index, char *class, size_t size)
@@ -410,8 +407,7 @@ static void draw_series(plot *p)
     }
 }
 
-/* ---- legend and layout --------------------------------------------------------------------------
- */
+/* ---- legend and layout -------------------------------------------------------------------- */
 
 /* Walks the legend's entries in rows; draws them if `y` is not negative. Returns the rows. */
 static int walk_legend(plot *p, double width, double y)

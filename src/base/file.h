@@ -10,8 +10,7 @@
 
 #include "base/error.h"
 
-/* ---- mapping ----------------------------------------------------------------------------------
- */
+/* ---- mapping ------------------------------------------------------------------------------ */
 
 typedef struct wfre_mapping {
     const unsigned char *bytes; /* NULL for an empty file */
@@ -23,8 +22,7 @@ WFRE_NODISCARD wfre_status wfre_map_file(const char *path, wfre_mapping *mapping
                                          wfre_error *error);
 void wfre_unmap(wfre_mapping *mapping);
 
-/* ---- atomic replacement -------------------------------------------------------------------------
- */
+/* ---- atomic replacement ------------------------------------------------------------------- */
 
 typedef struct wfre_writer {
     FILE *stream;
@@ -49,8 +47,7 @@ WFRE_NODISCARD wfre_status wfre_probe_output(const char *path, wfre_error *error
 WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes, size_t length,
                                            wfre_error *error);
 
-/* ---- byte and line input ------------------------------------------------------------------------
- */
+/* ---- byte and line input ------------------------------------------------------------------ */
 
 /* Reads plain or gzip data (told apart by its first bytes); the path "-" is standard input. */
 typedef struct wfre_reader wfre_reader;
@@ -80,8 +77,7 @@ uint64_t wfre_reader_line_number(const wfre_reader *reader);
 WFRE_NODISCARD wfre_status wfre_read_all(const char *path, size_t limit, char **bytes,
                                          size_t *length, wfre_error *error);
 
-/* ---- paths
- * ---------------------------------------------------------------------------------------- */
+/* ---- paths -------------------------------------------------------------------------------- */
 
 bool wfre_is_folder(const char *path);
 bool wfre_file_exists(const char *path);

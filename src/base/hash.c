@@ -48,7 +48,7 @@ uint64_t wfre_hash(const void *bytes, size_t length, uint64_t seed)
     return wfre_mix64(state ^ length);
 }
 
-/* ---- string table --------------------------------------------------------------------------- */
+/* ---- string table ------------------------------------------------------------------------- */
 
 const char *wfre_strings_get(const wfre_strings *strings, uint32_t index, size_t *length)
 {

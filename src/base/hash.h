@@ -12,8 +12,7 @@ uint64_t wfre_mix64(uint64_t word);
  * fingerprints depend on it. */
 uint64_t wfre_hash(const void *bytes, size_t length, uint64_t seed);
 
-/* ---- string table: text -> 0, 1, 2, ... in order of first insertion -----------------------------
- */
+/* ---- string table: text -> 0, 1, 2, ... in order of first insertion ----------------------- */
 
 typedef struct wfre_strings {
     char *bytes; /* all texts, one after another */

@@ -27,14 +27,12 @@ bool wfre_reserve(void **data, size_t *capacity, size_t need, size_t size);
  * false when out of memory, and the tensor is gone then. */
 bool wfre_reserve_tensor(float **tensor, size_t *capacity, size_t need);
 
-/* ---- tests only: fail the k-th allocation from now on (k = 1, 2, ...), 0 for none --------------
- */
+/* ---- tests only: fail the k-th allocation from now on (k = 1, 2, ...), 0 for none --------- */
 void wfre_alloc_fail_at(uint64_t k);
 /* How many allocations were made since the last wfre_alloc_fail_at. */
 uint64_t wfre_alloc_count(void);
 
-/* ---- arena ------------------------------------------------------------------------------------
- */
+/* ---- arena -------------------------------------------------------------------------------- */
 
 /* Memory with one lifetime: taken in pieces, given back all at once. Zero-initialise to create. */
 typedef struct wfre_arena {

@@ -34,8 +34,7 @@ bool wfre_type_in_group(const wfre_type_result *type, wfre_group group)
     return false;
 }
 
-/* ---- creation ---------------------------------------------------------------------------------
- */
+/* ---- creation ----------------------------------------------------------------------------- */
 
 /* Projections on the longest way down. */
 static uint32_t projection_depth(const wfre_node *tree)
@@ -151,8 +150,7 @@ void wfre_evaluation_free(wfre_evaluation *evaluation)
     wfre_free(evaluation);
 }
 
-/* ---- recording and averaging --------------------------------------------------------------------
- */
+/* ---- recording and averaging -------------------------------------------------------------- */
 
 wfre_standing *wfre_evaluation_standings(wfre_evaluation *evaluation, uint32_t query)
 {
@@ -245,8 +243,7 @@ cleanup:
     return status;
 }
 
-/* ---- access -------------------------------------------------------------------------------------
- */
+/* ---- access ------------------------------------------------------------------------------- */
 
 size_t wfre_evaluation_types(const wfre_evaluation *evaluation)
 {

@@ -6,8 +6,7 @@
 
 #include "eval/report.h"
 
-/* ---- CSV ----------------------------------------------------------------------------------------
- */
+/* ---- CSV ---------------------------------------------------------------------------------- */
 
 void wfre_report_csv_field(wfre_text *text, const char *field)
 {
@@ -68,8 +67,7 @@ void wfre_report_csv(const wfre_comparison *shown, wfre_text *text)
     csv_published(text, shown);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON --------------------------------------------------------------------------------- */
 
 static void json_text(wfre_text *text, const char *string)
 {

@@ -7,8 +7,7 @@
 #include "eval/page.h"
 #include "eval/report.h"
 
-/* ---- parts of the page --------------------------------------------------------------------------
- */
+/* ---- parts of the page -------------------------------------------------------------------- */
 
 static void put_head(const wfre_comparison *shown, wfre_text *text)
 {

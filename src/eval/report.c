@@ -9,8 +9,7 @@
 
 #include "base/file.h"
 
-/* ---- columns ------------------------------------------------------------------------------------
- */
+/* ---- columns ------------------------------------------------------------------------------ */
 
 /* The paper's table of WN18RR has groups of its own, and two decimals. */
 static bool has_paths(const char *dataset)
@@ -97,8 +96,7 @@ double wfre_report_shape(const wfre_evaluation *evaluation, uint32_t anchors, ui
     return count ? sum / (double)count : NAN;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ------------------------------------------------------------------------------- */
 
 static void add_moments(const wfre_comparison *shown, wfre_grid *grid)
 {
@@ -273,8 +271,7 @@ void wfre_report_table(const wfre_comparison *shown, wfre_text *text)
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------ */
 
 wfre_status wfre_report_stream(const wfre_text *text, FILE *stream, wfre_error *error)
 {

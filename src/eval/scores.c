@@ -38,8 +38,7 @@ static wfre_status fail_line(const scores_file *f, wfre_error *error, const char
                      (unsigned long long)wfre_reader_line_number(f->reader), what);
 }
 
-/* ---- one query ----------------------------------------------------------------------------------
- */
+/* ---- one query ---------------------------------------------------------------------------- */
 
 static int compare_entries(const void *left, const void *right)
 {
@@ -87,8 +86,7 @@ cleanup:
     return status;
 }
 
-/* ---- lines --------------------------------------------------------------------------------------
- */
+/* ---- lines -------------------------------------------------------------------------------- */
 
 /* Reads digits up to a tab or the end of the line; false if it is no number below `limit`. */
 static bool read_id(const char **text, uint32_t limit, uint32_t *id)

@@ -21,8 +21,7 @@ static wfre_comparison runs_of(const wfre_sweep_point *point)
     return shown;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ------------------------------------------------------------------------------- */
 
 static void add_point(wfre_grid *grid, const wfre_comparison *columns,
                       const wfre_sweep_point *point)
@@ -134,8 +133,7 @@ static void put_json(const wfre_sweep_panel *panels, size_t count, wfre_text *te
     wfre_text_add(text, "]\n");
 }
 
-/* ---- charts -------------------------------------------------------------------------------------
- */
+/* ---- charts ------------------------------------------------------------------------------- */
 
 /* The numbers of a panel's chart. */
 typedef struct curves {
@@ -228,8 +226,7 @@ static void put_page(const wfre_sweep_panel *panels, size_t count, const char *t
     wfre_page_end(text, spread);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------ */
 
 static wfre_status check_panels(const wfre_sweep_panel *panels, size_t count, wfre_error *error)
 {

@@ -78,7 +78,7 @@ wfre_status wfre_graph_builder_triple(wfre_graph_builder *builder, wfre_split sp
     return WFRE_OK;
 }
 
-/* ---- labels and descriptions ---------------------------------------------------------------- */
+/* ---- labels and descriptions -------------------------------------------------------------- */
 
 wfre_status wfre_notes_set(wfre_notes *notes, uint32_t id, const char *text, size_t length,
                            wfre_error *error)
@@ -135,7 +135,7 @@ wfre_status wfre_graph_builder_relation_label(wfre_graph_builder *builder, wfre_
                     error);
 }
 
-/* ---- order ---------------------------------------------------------------------------------- */
+/* ---- order -------------------------------------------------------------------------------- */
 
 wfre_status wfre_graph_builder_sort(wfre_graph_builder *builder, wfre_error *error)
 {

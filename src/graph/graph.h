@@ -66,8 +66,7 @@ static inline wfre_relation wfre_group_relation(const wfre_adjacency *edges, uin
     return low;
 }
 
-/* ---- building -----------------------------------------------------------------------------------
- */
+/* ---- building ----------------------------------------------------------------------------- */
 
 /* Collects names and triples, then makes a snapshot. Duplicate triples are kept once, in the
  * earliest split that has them. */

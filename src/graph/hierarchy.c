@@ -24,8 +24,7 @@ enum {
     TRIANGLES_A_CHUNK = 8
 };
 
-/* ---- the compact graph --------------------------------------------------------------------------
- */
+/* ---- the compact graph -------------------------------------------------------------------- */
 
 typedef struct arcs {
     uint32_t *begin; /* nodes + 1 */
@@ -127,8 +126,7 @@ static double one_way_share(const compact *g)
     return g->edges ? 1 - (double)both / g->edges : 0;
 }
 
-/* ---- breadth-first search
- * ------------------------------------------------------------------------ */
+/* ---- breadth-first search ----------------------------------------------------------------- */
 
 static const uint32_t UNSEEN = UINT32_MAX;
 
@@ -199,8 +197,7 @@ static void run_search(const compact *g, search *s, uint32_t start, uint32_t goa
     }
 }
 
-/* ---- Krackhardt's score
- * ---------------------------------------------------------------------------- */
+/* ---- Krackhardt's score ------------------------------------------------------------------- */
 
 /* Tarjan's strongly connected components without recursion; root[v] names v's component. */
 static bool strong_components(const compact *g, uint32_t *root, uint32_t *size)
@@ -323,8 +320,7 @@ static bool krackhardt(const compact *g, search *searches, wfre_pool *pool, wfre
     return ok;
 }
 
-/* ---- curvature
- * --------------------------------------------------------------------------------------- */
+/* ---- curvature ---------------------------------------------------------------------------- */
 
 /* Nodes by weakly connected component, components of at least three nodes only. */
 typedef struct components {

@@ -85,8 +85,7 @@ uint64_t wfre_image_fingerprint(const wfre_image_header *header);
 /* "entity names, offsets", for messages. */
 const char *wfre_image_section_name(int section, char buffer[64]);
 
-/* ---- a graph: views into an image --------------------------------------------------------------
- */
+/* ---- a graph: views into an image --------------------------------------------------------- */
 
 typedef struct wfre_names {
     const uint64_t *offsets; /* NULL if the table is absent */

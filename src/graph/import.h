@@ -41,8 +41,7 @@ extern const wfre_importer wfre_importer_ttl;
 extern const wfre_importer wfre_importer_wordnet;
 extern const wfre_importer wfre_importer_betae;
 
-/* ---- what the importers share -------------------------------------------------------------------
- */
+/* ---- what the importers share ------------------------------------------------------------- */
 
 /* Counts one line or statement; now and then reports progress and looks for an interrupt. */
 WFRE_NODISCARD wfre_status wfre_import_tick(wfre_import_job *job, wfre_error *error);

@@ -29,7 +29,7 @@ typedef struct context {
     wfre_error *error;
 } context;
 
-/* ---- input and errors ----------------------------------------------------------------------- */
+/* ---- input and errors --------------------------------------------------------------------- */
 
 static SerdStatus stop(context *c, wfre_status status)
 {
@@ -76,7 +76,7 @@ static SerdStatus on_error(void *handle, const SerdError *problem)
     return SERD_SUCCESS;
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------------------------- */
 
 /* What comes behind the last '#' or '/', or all of it. */
 static wfre_name local_name(wfre_name iri)
@@ -151,7 +151,7 @@ static wfre_status node_name(context *c, const SerdNode *node, const SerdNode *d
     return WFRE_OK;
 }
 
-/* ---- labels --------------------------------------------------------------------------------- */
+/* ---- labels ------------------------------------------------------------------------------- */
 
 /* English before plain before other languages; among equals the first one stays. */
 static char rank_language(const SerdNode *language)
@@ -209,7 +209,7 @@ cleanup:
     return status;
 }
 
-/* ---- statements ----------------------------------------------------------------------------- */
+/* ---- statements --------------------------------------------------------------------------- */
 
 static wfre_status entity_of(context *c, const SerdNode *node, const SerdNode *datatype,
                              const SerdNode *language, wfre_entity *entity)
@@ -282,7 +282,7 @@ cleanup:
     return status;
 }
 
-/* ---- serd's events -------------------------------------------------------------------------- */
+/* ---- serd's events ------------------------------------------------------------------------ */
 
 static SerdStatus on_base(void *handle, const SerdNode *uri)
 {
@@ -342,7 +342,7 @@ static SerdStatus on_statement(void *handle, SerdStatementFlags flags, const Ser
     return status == WFRE_OK ? SERD_SUCCESS : stop(c, status);
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------ */
 
 static wfre_status run_serd(context *c, SerdReader *serd)
 {

@@ -98,8 +98,7 @@ static bool recognises(const char *path)
            wfre_import_find(path, PARTS[0].index, file);
 }
 
-/* ---- words of a line --------------------------------------------------------------------------
- */
+/* ---- words of a line ---------------------------------------------------------------------- */
 
 typedef struct words {
     const char *at;
@@ -151,8 +150,7 @@ static wfre_status bad_line(wfre_error *error, const wfre_reader *reader, const 
     return wfre_import_fail_line(error, reader, "%s; is this a WordNet dictionary file?", what);
 }
 
-/* ---- data files: synsets and pointers ----------------------------------------------------------
- */
+/* ---- data files: synsets and pointers ----------------------------------------------------- */
 
 /* Lower case, without an adjective's syntactic marker such as "(p)". */
 static const char *first_word(dictionary *d, wfre_name word)
@@ -270,8 +268,7 @@ cleanup:
     return status;
 }
 
-/* ---- index files: which meaning of its word a synset is ----------------------------------------
- */
+/* ---- index files: which meaning of its word a synset is ----------------------------------- */
 
 /* word type synset-count pointer-count {symbol} sense-count tagged-count {offset} */
 static wfre_status read_senses(dictionary *d, const wfre_reader *reader, const char *bytes,
@@ -302,8 +299,7 @@ static wfre_status read_senses(dictionary *d, const wfre_reader *reader, const c
     return WFRE_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 typedef wfre_status (*line_reader)(dictionary *d, const wfre_reader *reader, const char *bytes,
                                    size_t length, char letter, wfre_error *error);

@@ -47,7 +47,7 @@ typedef struct machine {
     wfre_error *error;
 } machine;
 
-/* ---- failing -------------------------------------------------------------------------------- */
+/* ---- failing ------------------------------------------------------------------------------ */
 
 typedef struct opcode {
     unsigned char byte;
@@ -76,8 +76,7 @@ static wfre_status out_of_memory(machine *m)
     return wfre_fail_memory(m->error, "reading a pickle");
 }
 
-/* ---- input and stack --------------------------------------------------------------------------
- */
+/* ---- input and stack ---------------------------------------------------------------------- */
 
 /* The next `count` bytes, or NULL if there are not so many. */
 static const unsigned char *take(machine *m, uint64_t count)
@@ -119,7 +118,7 @@ static wfre_status push_int(machine *m, int64_t number)
     return push(m, (wfre_pickle_value){.kind = WFRE_PICKLE_INT, .number = number});
 }
 
-/* ---- containers ----------------------------------------------------------------------------- */
+/* ---- containers --------------------------------------------------------------------------- */
 
 static container *container_of(wfre_pickle_value value)
 {
@@ -227,8 +226,7 @@ static wfre_status make_tuple(machine *m, size_t count)
     return status == WFRE_OK ? push(m, tuple) : status;
 }
 
-/* ---- opcodes: numbers and texts ---------------------------------------------------------------
- */
+/* ---- opcodes: numbers and texts ----------------------------------------------------------- */
 
 static wfre_status push_unsigned(machine *m, unsigned width)
 {
@@ -300,8 +298,7 @@ static wfre_status run_long_text(machine *m)
     return push_text(m, 8);
 }
 
-/* ---- opcodes: containers ----------------------------------------------------------------------
- */
+/* ---- opcodes: containers ------------------------------------------------------------------ */
 
 static wfre_status run_mark(machine *m)
 {
@@ -377,8 +374,7 @@ static wfre_status run_setitems(machine *m)
     return add_marked(m, WFRE_PICKLE_DICT);
 }
 
-/* ---- opcodes: memo ----------------------------------------------------------------------------
- */
+/* ---- opcodes: memo ------------------------------------------------------------------------ */
 
 static wfre_status remember(machine *m, uint64_t index)
 {
@@ -432,8 +428,7 @@ static wfre_status run_long_binget(machine *m)
     return recall(m, 4);
 }
 
-/* ---- opcodes: the few classes that data needs --------------------------------------------------
- */
+/* ---- opcodes: the few classes that data needs --------------------------------------------- */
 
 typedef struct known_class {
     const char *module;
@@ -520,8 +515,7 @@ static wfre_status run_reduce(machine *m)
     return push(m, set);
 }
 
-/* ---- opcodes: the frame -------------------------------------------------------------------------
- */
+/* ---- opcodes: the frame ------------------------------------------------------------------- */
 
 static wfre_status run_proto(machine *m)
 {
@@ -626,7 +620,7 @@ static const opcode OPCODES[] = {
 };
 enum { OPCODE_COUNT = sizeof OPCODES / sizeof OPCODES[0] };
 
-/* ---- running -------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------ */
 
 static wfre_status run_machine(machine *m)
 {

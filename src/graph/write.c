@@ -9,7 +9,7 @@
 #include "graph/builder.h"
 #include "graph/image.h"
 
-/* ---- the image being written ---------------------------------------------------------------- */
+/* ---- the image being written -------------------------------------------------------------- */
 
 typedef struct image {
     wfre_writer *writer; /* NULL: in memory */
@@ -73,7 +73,7 @@ static wfre_status put_header(image *to, wfre_error *error)
     return wfre_writer_put(to->writer, header, sizeof *header, error);
 }
 
-/* ---- texts ---------------------------------------------------------------------------------- */
+/* ---- texts -------------------------------------------------------------------------------- */
 
 static wfre_status put_names(image *to, wfre_text_table table, const wfre_names *names,
                              wfre_error *error)
@@ -156,7 +156,7 @@ cleanup:
     return status;
 }
 
-/* ---- edges ---------------------------------------------------------------------------------- */
+/* ---- edges -------------------------------------------------------------------------------- */
 
 /* The arrays of wfre_adjacency while they are filled. */
 typedef struct adjacency {
@@ -267,7 +267,7 @@ out_of_memory:
     return wfre_fail_memory(error, "laying out edges");
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- all of it ---------------------------------------------------------------------------- */
 
 static void count_triples(const wfre_graph_builder *builder, wfre_image_header *header)
 {

@@ -46,8 +46,7 @@ static size_t even_part(size_t total, size_t most, size_t multiple)
     return parts == 0 ? multiple : round_up((total + parts - 1) / parts, multiple);
 }
 
-/* ---- one block --------------------------------------------------------------------------------
- */
+/* ---- one block ---------------------------------------------------------------------------- */
 
 /* The part of a job that one worker does at once, as a job of its own. */
 typedef struct block {
@@ -145,8 +144,7 @@ static void run_block(const block *b)
         table->leave();
 }
 
-/* ---- a list of jobs ---------------------------------------------------------------------------
- */
+/* ---- a list of jobs ----------------------------------------------------------------------- */
 
 /* How one job is cut; its blocks are numbered slice by slice, row by row. */
 typedef struct wfre_gemm_plan {
@@ -264,8 +262,7 @@ static wfre_status make_plans(gemm_run *run, wfre_error *error)
     return WFRE_OK;
 }
 
-/* ---- the reference ----------------------------------------------------------------------------
- */
+/* ---- the reference ------------------------------------------------------------------------ */
 
 static void reference_piece(void *context, size_t row, unsigned worker)
 {

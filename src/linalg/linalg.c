@@ -109,8 +109,7 @@ static size_t piece_end(cut pieces, size_t index, size_t total)
     return end < total ? end : total;
 }
 
-/* ---- layer norm -------------------------------------------------------------------------------
- */
+/* ---- layer norm --------------------------------------------------------------------------- */
 
 enum { NORM_LEAST_ROWS = 8, NORM_MOST_PIECES = 64 };
 
@@ -166,8 +165,7 @@ wfre_status wfre_norm_backward(wfre_linalg *linalg, const wfre_norm_job *job, wf
     return WFRE_OK;
 }
 
-/* ---- AdamW and norms --------------------------------------------------------------------------
- */
+/* ---- AdamW and norms ---------------------------------------------------------------------- */
 
 void wfre_adamw_at(wfre_adamw *adamw, uint64_t step)
 {

@@ -12,8 +12,7 @@
 
 #include "wfre/base.h"
 
-/* ---- layer norm and AdamW: what their kernels take --------------------------------------------
- */
+/* ---- layer norm and AdamW: what their kernels take ---------------------------------------- */
 
 typedef enum wfre_activation {
     WFRE_LINEAR = 0,
@@ -65,8 +64,7 @@ typedef struct wfre_mix {
     float *c;
 } wfre_mix;
 
-/* ---- elementwise and row kernels ----------------------------------------------------------------
- */
+/* ---- elementwise and row kernels ---------------------------------------------------------- */
 
 /* t-norms and their t-conorms, the meaning of intersection and union. */
 typedef enum wfre_combine {
@@ -137,8 +135,7 @@ typedef struct wfre_vector_table {
 /* The kernels of one instruction set, which must be available; AMX has those of AVX-512. */
 const wfre_vector_table *wfre_vector_table_for(wfre_isa isa);
 
-/* ---- the context --------------------------------------------------------------------------------
- */
+/* ---- the context -------------------------------------------------------------------------- */
 
 /* Kernels chosen for this CPU, and the scratch memory of each worker of a pool. One thread at a
  * time may use it. */
@@ -151,8 +148,7 @@ WFRE_NODISCARD wfre_status wfre_linalg_create(wfre_pool *pool, wfre_isa isa, wfr
 void wfre_linalg_free(wfre_linalg *linalg);
 const wfre_vector_table *wfre_linalg_vectors(const wfre_linalg *linalg);
 
-/* ---- matrix products ----------------------------------------------------------------------------
- */
+/* ---- matrix products ---------------------------------------------------------------------- */
 
 /* C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n. A transposed
  * operand is stored the other way: A as k x m, B as n x k. beta = 0 does not read C. */
@@ -176,8 +172,7 @@ typedef struct wfre_gemm_job {
 WFRE_NODISCARD wfre_status wfre_gemm(wfre_linalg *linalg, wfre_precision precision,
                                      const wfre_gemm_job *jobs, size_t count, wfre_error *error);
 
-/* ---- the other operations over the pool ---------------------------------------------------------
- */
+/* ---- the other operations over the pool --------------------------------------------------- */
 
 void wfre_norm_forward(wfre_linalg *linalg, const wfre_norm_job *job);
 WFRE_NODISCARD wfre_status wfre_norm_backward(wfre_linalg *linalg, const wfre_norm_job *job,

@@ -21,8 +21,7 @@ enum {
     UPDATE_COLUMNS = 512, /* so that four rows of B and some of C stay in the L1 cache */
 };
 
-/* ---- panels -----------------------------------------------------------------------------------
- */
+/* ---- panels ------------------------------------------------------------------------------- */
 
 /* Numbers that lie along k, transposed in blocks of eight by eight. Where the width is not a
  * multiple of eight a block's rows reach into the next k, or beyond the panel: so the blocks go
@@ -80,8 +79,7 @@ static void pack_b(const wfre_strip *strip, void *panel)
     pack(strip, NR, panel);
 }
 
-/* ---- register tiles ---------------------------------------------------------------------------
- */
+/* ---- register tiles ----------------------------------------------------------------------- */
 
 /* The columns that a tile at the right edge of C has. */
 static void finish_part(const wfre_tile *tile, float *c, const float *sums)
@@ -180,8 +178,7 @@ static void compute_tile(const wfre_tile *tile)
     }
 }
 
-/* ---- dot products -----------------------------------------------------------------------------
- */
+/* ---- dot products ------------------------------------------------------------------------- */
 
 typedef float four __attribute__((vector_size(16)));
 
@@ -305,8 +302,7 @@ static void dots(const wfre_gemm_job *job, bool round)
         all_dots(job, false);
 }
 
-/* ---- updates by rows --------------------------------------------------------------------------
- */
+/* ---- updates by rows ---------------------------------------------------------------------- */
 
 /* C[row + i] += alpha sum over q of A[row + i][p + q] B[p + q], for i < rows and q < depth. */
 INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t rows, size_t depth,

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- few rows of many columns -----------------------------------------------------------------
- */
+/* ---- few rows of many columns ------------------------------------------------------------- */
 
 enum { MIX_ROWS = 6 };
 
@@ -81,8 +80,7 @@ void KERNEL(wfre_transpose)(size_t rows, size_t columns, const float *x, float *
     }
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------
- */
+/* ---- bytes -------------------------------------------------------------------------------- */
 
 typedef int8_t many_bytes __attribute__((vector_size(2 * WFRE_LANES), aligned(1), may_alias));
 typedef int16_t loose_words __attribute__((vector_size(4 * WFRE_LANES), aligned(2), may_alias));

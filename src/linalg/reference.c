@@ -6,8 +6,7 @@
 #include "linalg/gemm.h"
 #include "linalg/kernels.h"
 
-/* ---- elementwise ------------------------------------------------------------------------------
- */
+/* ---- elementwise -------------------------------------------------------------------------- */
 
 static void reference_exp(size_t n, const float *x, float *y)
 {
@@ -74,8 +73,7 @@ static void reference_multiply_add(size_t n, const float *x, const float *y, flo
         z[i] += x[i] * y[i];
 }
 
-/* ---- sums and rows ----------------------------------------------------------------------------
- */
+/* ---- sums and rows ------------------------------------------------------------------------ */
 
 static double reference_dot(size_t n, const float *x, const float *y)
 {
@@ -124,8 +122,7 @@ static double reference_exp_shifted(size_t n, float shift, float *x)
     return sum;
 }
 
-/* ---- t-norms ----------------------------------------------------------------------------------
- */
+/* ---- t-norms ------------------------------------------------------------------------------ */
 
 static float combine_one(wfre_combine f, float x, float y)
 {
@@ -181,8 +178,7 @@ static void reference_combine_backward(wfre_combine f, size_t n, const float *x,
     }
 }
 
-/* ---- layer norm -------------------------------------------------------------------------------
- */
+/* ---- layer norm --------------------------------------------------------------------------- */
 
 static double activate(wfre_activation activation, double x)
 {
@@ -262,8 +258,7 @@ static void reference_norm_backward(const wfre_norm_job *job, size_t first, size
     }
 }
 
-/* ---- AdamW ------------------------------------------------------------------------------------
- */
+/* ---- AdamW -------------------------------------------------------------------------------- */
 
 static void reference_adamw(const wfre_adamw *adamw, size_t n, float *p, float *first,
                             float *second, float *gradient)
@@ -287,8 +282,7 @@ static void reference_adamw(const wfre_adamw *adamw, size_t n, float *p, float *
     }
 }
 
-/* ---- products of few rows, and of bytes -------------------------------------------------------
- */
+/* ---- products of few rows, and of bytes --------------------------------------------------- */
 
 static void reference_mix(const wfre_mix *mix)
 {
@@ -355,8 +349,7 @@ const wfre_vector_table wfre_vector_reference = {
     .dots_i8 = reference_dots_i8,
 };
 
-/* ---- matrix product ---------------------------------------------------------------------------
- */
+/* ---- matrix product ----------------------------------------------------------------------- */
 
 static double operand(bool transposed, const float *x, size_t ld, size_t row, size_t column,
                       wfre_precision precision)

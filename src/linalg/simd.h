@@ -244,8 +244,7 @@ INLINE float lane_sum(vec a)
     return lanes[0];
 }
 
-/* ---- transposition ----------------------------------------------------------------------------
- */
+/* ---- transposition ------------------------------------------------------------------------ */
 
 typedef float eight __attribute__((vector_size(32)));
 typedef float loose_eight __attribute__((vector_size(32), aligned(4), may_alias));

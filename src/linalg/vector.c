@@ -7,8 +7,7 @@
 #include "linalg/narrow.h"
 #include "linalg/simd.h"
 
-/* ---- the functions on one vector --------------------------------------------------------------
- */
+/* ---- the functions on one vector ---------------------------------------------------------- */
 
 /* e^r for |r| <= ln(2)/2, the minimax polynomial of Cephes' expf. */
 INLINE vec exp_small(vec r)
@@ -95,8 +94,7 @@ INLINE vec vector_sigmoid(vec x)
     return 1.0f / (1.0f + vector_exp(-x));
 }
 
-/* ---- elementwise ------------------------------------------------------------------------------
- */
+/* ---- elementwise -------------------------------------------------------------------------- */
 
 /* y = f(x) */
 INLINE void map(size_t n, const float *x, float *y, vec (*f)(vec x))
@@ -210,8 +208,7 @@ static void array_multiply_add(size_t n, const float *x, const float *y, float *
     }
 }
 
-/* ---- t-norms ----------------------------------------------------------------------------------
- */
+/* ---- t-norms ------------------------------------------------------------------------------ */
 
 INLINE vec probabilistic_sum(vec x, vec y)
 {
@@ -329,8 +326,7 @@ static void array_combine_backward(wfre_combine f, size_t n, const float *x, con
     }
 }
 
-/* ---- sums and rows ----------------------------------------------------------------------------
- */
+/* ---- sums and rows ------------------------------------------------------------------------ */
 
 /* Sums are kept in double precision, one for each lane: those of the lower and of the upper half.
  */
@@ -433,8 +429,7 @@ static double array_exp_shifted(size_t n, float shift, float *x)
     return total(sums);
 }
 
-/* ---- layer norm -------------------------------------------------------------------------------
- */
+/* ---- layer norm --------------------------------------------------------------------------- */
 
 INLINE vec activate(wfre_activation activation, vec x)
 {
@@ -594,8 +589,7 @@ static void array_norm_backward(const wfre_norm_job *job, size_t first, size_t l
     }
 }
 
-/* ---- AdamW ------------------------------------------------------------------------------------
- */
+/* ---- AdamW -------------------------------------------------------------------------------- */
 
 typedef struct adamw_vectors {
     vec p, first, second;

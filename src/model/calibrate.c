@@ -43,8 +43,7 @@ typedef struct fitting {
     wfre_text name;
 } fitting;
 
-/* ---- samples ------------------------------------------------------------------------------------
- */
+/* ---- samples ------------------------------------------------------------------------------ */
 
 /* The index of the tree's shape, new or known. */
 static wfre_status find_shape(fitting *f, const wfre_node *tree, uint32_t *shape, wfre_error *error)
@@ -114,8 +113,7 @@ cleanup:
     return status;
 }
 
-/* ---- fitting ------------------------------------------------------------------------------------
- */
+/* ---- fitting ------------------------------------------------------------------------------ */
 
 /* One fit: over the samples of a shape, or of all (shape 0), in terms of mean 0 and deviation 1. */
 typedef struct fit {
@@ -248,8 +246,7 @@ static void fit_shape(const fitting *f, uint32_t shape, const double *centre, do
     memcpy(factors, m.factors, sizeof m.factors);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 static wfre_status fit_all(const fitting *f, wfre_calibration *calibration, wfre_error *error)
 {

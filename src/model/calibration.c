@@ -25,8 +25,7 @@ const wfre_reliability *wfre_model_reliability(const wfre_model *model)
     return model->calibration ? &model->calibration->reliability : NULL;
 }
 
-/* ---- applying -----------------------------------------------------------------------------------
- */
+/* ---- applying ----------------------------------------------------------------------------- */
 
 wfre_calibration_view wfre_calibration_look(const wfre_model *model, const char *shape,
                                             const wfre_hit *hits, size_t count, size_t known)
@@ -69,10 +68,9 @@ double wfre_calibration_probability(const wfre_model *model, const wfre_calibrat
     return 1 / (1 + exp(-sum));
 }
 
-/* ---- text: one line for the reliability, then one a shape, as numbers separated by blanks
- * --------
- */
+/* ---- as text ------------------------------------------------------------------------------ */
 
+/* One line for the reliability, then one for each shape: numbers separated by blanks. */
 void wfre_calibration_print(const wfre_calibration *calibration, wfre_text *text)
 {
     const wfre_reliability *r = &calibration->reliability;

@@ -27,8 +27,7 @@ struct wfre_embedder {
     size_t capacity;
 };
 
-/* ---- kept matrices ------------------------------------------------------------------------------
- */
+/* ---- kept matrices ------------------------------------------------------------------------ */
 
 /* Room for all matrices; memory that is never written to costs nothing. */
 static wfre_status make_twin(wfre_embedder *e, wfre_error *error)
@@ -101,8 +100,7 @@ cleanup:
     return status;
 }
 
-/* ---- embedding ----------------------------------------------------------------------------------
- */
+/* ---- embedding ---------------------------------------------------------------------------- */
 
 wfre_status wfre_embedder_create(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg,
                                  wfre_embedder **embedder, wfre_error *error)
@@ -206,8 +204,7 @@ cleanup:
     return status;
 }
 
-/* ---- entities -----------------------------------------------------------------------------------
- */
+/* ---- entities ----------------------------------------------------------------------------- */
 
 enum { CHUNK = 256 };
 

@@ -50,8 +50,7 @@ bool wfre_filter_suits(const wfre_score_settings *settings)
            settings->block <= LONGEST_BLOCK;
 }
 
-/* ---- features -----------------------------------------------------------------------------------
- */
+/* ---- features ----------------------------------------------------------------------------- */
 
 /* Gradients of CHUNK rows against all landmarks, for one worker. */
 typedef struct feature_scratch {
@@ -206,8 +205,7 @@ cleanup:
     return status;
 }
 
-/* ---- fitting ------------------------------------------------------------------------------------
- */
+/* ---- fitting ------------------------------------------------------------------------------ */
 
 /* What the maps are fitted on. */
 typedef struct sample {
@@ -306,8 +304,7 @@ cleanup:
     return status;
 }
 
-/* ---- making and using ---------------------------------------------------------------------------
- */
+/* ---- making and using --------------------------------------------------------------------- */
 
 wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool, wfre_linalg *linalg,
                                wfre_filter **filter, wfre_error *error)

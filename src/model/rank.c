@@ -81,8 +81,7 @@ static size_t first_row(const batch *b, size_t q)
     return b->embedding.begin[q] - b->embedding.begin[0];
 }
 
-/* ---- counting -----------------------------------------------------------------------------------
- */
+/* ---- counting ----------------------------------------------------------------------------- */
 
 /* The smallest distance over the branches, as a score that is higher for nearer entities. */
 static void nearest_branch(const float *rows, size_t stride, size_t branches, size_t count,
@@ -114,8 +113,7 @@ static wfre_status rank_exhaustively(const batch *b, worker *w, size_t q)
     return count_standings(r, w, &b->queries[q]);
 }
 
-/* ---- filtered: one query ------------------------------------------------------------------------
- */
+/* ---- filtered: one query ------------------------------------------------------------------ */
 
 /* Scores `count` entities of the selection against all branches and notes their distances.
  * *error_seen grows to the largest error of an estimate. */
@@ -300,8 +298,7 @@ static wfre_status rank_filtered(const batch *b, worker *w, size_t q)
     return status == WFRE_OK ? count_standings(b->ranker, w, &b->queries[q]) : status;
 }
 
-/* ---- batches ------------------------------------------------------------------------------------
- */
+/* ---- batches ------------------------------------------------------------------------------ */
 
 static void rank_query(void *context, size_t q, unsigned index)
 {
@@ -392,8 +389,7 @@ wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker)
     return cost;
 }
 
-/* ---- creation -----------------------------------------------------------------------------------
- */
+/* ---- creation ----------------------------------------------------------------------------- */
 
 static wfre_status make_filter(wfre_ranker *r, const float *entities, wfre_error *error)
 {

@@ -105,8 +105,7 @@ static bool reserve(float **data, size_t *capacity, size_t rows, size_t width)
     return wfre_reserve((void **)data, capacity, rows * width, sizeof **data);
 }
 
-/* ---- entities as the score reads them -----------------------------------------------------------
- */
+/* ---- entities as the score reads them ----------------------------------------------------- */
 
 typedef struct gathering {
     wfre_searcher *searcher;
@@ -135,8 +134,7 @@ static wfre_status gather(gathering g, wfre_error *error)
     return WFRE_OK;
 }
 
-/* ---- exhaustive search --------------------------------------------------------------------------
- */
+/* ---- exhaustive search -------------------------------------------------------------------- */
 
 typedef struct scan {
     wfre_searcher *searcher;
@@ -217,8 +215,7 @@ cleanup:
     return status;
 }
 
-/* ---- quick search -------------------------------------------------------------------------------
- */
+/* ---- quick search ------------------------------------------------------------------------- */
 
 /* One query on its way. Candidates are the entities with the best estimates, in their order. */
 typedef struct quest {

@@ -12,8 +12,7 @@
 
 #include "base/memory.h"
 
-/* ---- small dense algebra ------------------------------------------------------------------------
- */
+/* ---- small dense algebra ------------------------------------------------------------------ */
 
 /* out = a' b; a is [n, p], b is [n, q]. */
 static void multiply_transposed(const double *a, const double *b, size_t n, size_t p, size_t q,
@@ -126,8 +125,7 @@ static void take_largest(double *m, const double *u, size_t n, double *out, size
         out[i * stride] = u[i * n + best];
 }
 
-/* ---- the fit ------------------------------------------------------------------------------------
- */
+/* ---- the fit ------------------------------------------------------------------------------ */
 
 /* Room for the steps of a fit, all in one block. */
 typedef struct scratch {
@@ -193,8 +191,7 @@ wfre_status wfre_separable_fit(const wfre_separable *problem, wfre_error *error)
     return WFRE_OK;
 }
 
-/* ---- pivots -------------------------------------------------------------------------------------
- */
+/* ---- pivots ------------------------------------------------------------------------------- */
 
 static double dot(const double *x, const double *y, size_t n)
 {

@@ -50,8 +50,7 @@ bool wfre_sketch_suits(const wfre_score_settings *settings)
     return settings->kind == WFRE_SCORE_WFR && settings->block <= LONGEST_BLOCK;
 }
 
-/* ---- features -----------------------------------------------------------------------------------
- */
+/* ---- features ----------------------------------------------------------------------------- */
 
 /* The raw features of n blocks, which lie one behind the other: out[k * n + i] is feature k of
  * block i. */
@@ -101,8 +100,7 @@ static void sketch_entities(void *context, size_t task, unsigned worker)
                                        s->own->features + e * s->shape.stride);
 }
 
-/* ---- fitting ------------------------------------------------------------------------------------
- */
+/* ---- fitting ------------------------------------------------------------------------------ */
 
 /* The raw features of sampled blocks as the fit wants them: [count, raw]. */
 static double *sample_features(const wfre_sketch *s, const float *blocks, size_t count)
@@ -193,8 +191,7 @@ cleanup:
     return status;
 }
 
-/* ---- making and opening -------------------------------------------------------------------------
- */
+/* ---- making and opening ------------------------------------------------------------------- */
 
 static void fill_spread(wfre_sketch *s, const wfre_score_settings *settings)
 {
@@ -319,8 +316,7 @@ void wfre_sketch_free(wfre_sketch *sketch)
     wfre_free(sketch);
 }
 
-/* ---- using --------------------------------------------------------------------------------------
- */
+/* ---- using -------------------------------------------------------------------------------- */
 
 /* estimate = step unit (sum of the products of entity's and query's features) + shift */
 typedef struct query_scale {

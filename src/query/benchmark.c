@@ -46,8 +46,7 @@ typedef struct sampling {
     uint64_t first;
 } sampling;
 
-/* ---- one attempt --------------------------------------------------------------------------------
- */
+/* ---- one attempt -------------------------------------------------------------------------- */
 
 static bool copy_set(wfre_arena *arena, const wfre_sets *sets, const wfre_set *set, wfre_list *list)
 {
@@ -127,8 +126,7 @@ static void sample_chunk(void *context, size_t index, unsigned thread)
     }
 }
 
-/* ---- one type -----------------------------------------------------------------------------------
- */
+/* ---- one type ----------------------------------------------------------------------------- */
 
 /* Writes the query unless it was there before. */
 static wfre_status accept(sampling *s, const char *name, const found *query, chunk *c, bool *is_new,
@@ -204,8 +202,7 @@ cleanup:
     return status;
 }
 
-/* ---- the whole set ------------------------------------------------------------------------------
- */
+/* ---- the whole set ------------------------------------------------------------------------ */
 
 static wfre_status open_sampling(sampling *s, wfre_pool *pool, wfre_error *error)
 {

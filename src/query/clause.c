@@ -146,8 +146,7 @@ bool wfre_clauses_of_literal(wfre_arena *arena, wfre_literal literal, wfre_claus
     return wfre_clauses_make(arena, formula, positive || *negated, clauses);
 }
 
-/* ---- free variables -----------------------------------------------------------------------------
- */
+/* ---- free variables ----------------------------------------------------------------------- */
 
 static void add_variable(uint32_t variable, uint32_t *variables, size_t *count)
 {

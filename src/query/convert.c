@@ -71,8 +71,7 @@ static wfre_status make_key(conversion *c, const wfre_pickle_value *tuple, const
     return status;
 }
 
-/* ---- answers ------------------------------------------------------------------------------------
- */
+/* ---- answers ------------------------------------------------------------------------------ */
 
 static wfre_status index_answers(conversion *c, answers *a, const wfre_pickle_value *root)
 {
@@ -127,8 +126,7 @@ static void free_answers(answers *a)
     wfre_free(a->ids);
 }
 
-/* ---- queries ------------------------------------------------------------------------------------
- */
+/* ---- queries ------------------------------------------------------------------------------ */
 
 static bool same_shape(const wfre_node *a, const wfre_node *b)
 {
@@ -230,8 +228,7 @@ cleanup:
     return status;
 }
 
-/* ---- folders ------------------------------------------------------------------------------------
- */
+/* ---- folders ------------------------------------------------------------------------------ */
 
 static wfre_status load(const char *folder, const char *prefix, const char *ending,
                         wfre_pickle *pickle, wfre_error *error)

@@ -66,8 +66,7 @@ wfre_status wfre_exact_write(wfre_exact *exact, const wfre_set *set, wfre_list *
     return WFRE_OK;
 }
 
-/* ---- evaluation ---------------------------------------------------------------------------------
- */
+/* ---- evaluation --------------------------------------------------------------------------- */
 
 typedef struct evaluation {
     wfre_exact *exact;

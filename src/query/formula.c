@@ -65,8 +65,7 @@ const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
     return make(arena, &(wfre_formula){.kind = kind}, children, child_count);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ---------------------------------------------------------------------------- */
 
 static bool same_term(wfre_term a, wfre_term b, const uint32_t *image)
 {

@@ -44,8 +44,7 @@ struct wfre_query {
 /* Formulas nest at most this deep, quantifiers included, so that recursion over them is safe. */
 enum { WFRE_FORMULA_DEPTH = 2048 };
 
-/* ---- making: NULL when out of memory, or when a child is NULL already ---------------------------
- */
+/* ---- making: NULL when out of memory, or when a child is NULL already --------------------- */
 
 wfre_term wfre_term_variable(uint32_t variable);
 wfre_term wfre_term_entity(wfre_entity entity);
@@ -59,8 +58,7 @@ const wfre_formula *wfre_formula_exists(wfre_arena *arena, uint32_t variable,
 const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
                                       const wfre_formula *const *children, uint32_t child_count);
 
-/* ---- queries ------------------------------------------------------------------------------------
- */
+/* ---- queries ------------------------------------------------------------------------------ */
 
 /* Whether two questions are the same but for the names and numbers of their variables. */
 WFRE_NODISCARD wfre_status wfre_query_same_formula(const wfre_query *a, const wfre_query *b,

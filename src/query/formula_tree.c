@@ -75,8 +75,7 @@ static const char *name_of(const converter *c, uint32_t variable)
     return c->query->variable_names[variable];
 }
 
-/* ---- free variables ---------------------------------------------------------------------------
- */
+/* ---- free variables ----------------------------------------------------------------------- */
 
 /* Counts the free variables of a part; from two on only that there are several. *first is the one
  * found first. */
@@ -102,8 +101,7 @@ static void count_free(converter *c, const wfre_formula *part, unsigned *count, 
         c->bound[part->variable] = false;
 }
 
-/* ---- clauses ----------------------------------------------------------------------------------
- */
+/* ---- clauses ------------------------------------------------------------------------------ */
 
 static wfre_status push(converter *c, clause_list *list, const clause *item)
 {
@@ -180,8 +178,7 @@ static wfre_status take_apart(converter *c, const wfre_formula *part, bool negat
     return status;
 }
 
-/* ---- from a clause to a tree ------------------------------------------------------------------
- */
+/* ---- from a clause to a tree -------------------------------------------------------------- */
 
 typedef struct clause_graph {
     const literal **literals;
@@ -299,8 +296,7 @@ static wfre_status build_clause(converter *c, const clause *last, uint32_t root,
     return status == WFRE_OK && g.used < g.count ? refuse_apart(c, &g, root) : status;
 }
 
-/* ---- parts with one free variable -------------------------------------------------------------
- */
+/* ---- parts with one free variable --------------------------------------------------------- */
 
 static wfre_status convert_exists(converter *c, const wfre_formula *part, uint32_t variable,
                                   const wfre_node **node)

@@ -98,8 +98,7 @@ wfre_status wfre_ground(const wfre_graph *graph, wfre_split split, const wfre_no
     return *tree || w.dead_end ? WFRE_OK : wfre_fail_memory(error, "sampling a query");
 }
 
-/* ---- forwards -----------------------------------------------------------------------------------
- */
+/* ---- forwards ----------------------------------------------------------------------------- */
 
 wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split, unsigned length,
                              wfre_rng *rng, wfre_arena *arena, const wfre_node **tree,
@@ -125,8 +124,7 @@ wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split, unsigned
     return path ? WFRE_OK : wfre_fail_memory(error, "sampling a query");
 }
 
-/* ---- branches -----------------------------------------------------------------------------------
- */
+/* ---- branches ----------------------------------------------------------------------------- */
 
 typedef struct branch_check {
     wfre_exact *exact;

@@ -9,8 +9,7 @@
 /* Looking at the clock costs more than a candidate does. */
 enum { TICKS_PER_CHECK = 4096 };
 
-/* ---- candidates of a step -----------------------------------------------------------------------
- */
+/* ---- candidates of a step ----------------------------------------------------------------- */
 
 /* Collects the lists of the step's candidates, given the values above it. */
 static void start_step(const wfre_search *search, wfre_step *step)
@@ -65,8 +64,7 @@ static bool next_candidate(const wfre_search *search, wfre_step *step, wfre_enti
     return false;
 }
 
-/* ---- tests and solutions ------------------------------------------------------------------------
- */
+/* ---- tests and solutions ------------------------------------------------------------------ */
 
 static wfre_entity term_value(const wfre_search *search, wfre_term term)
 {
@@ -152,8 +150,7 @@ cleanup:
     return status;
 }
 
-/* ---- sets of solutions --------------------------------------------------------------------------
- */
+/* ---- sets of solutions -------------------------------------------------------------------- */
 
 /* Every value of the step's variable that has a solution; the list lies in the search's arena. */
 static wfre_status collect(wfre_search *search, wfre_step *step, wfre_set *set)
@@ -237,8 +234,7 @@ cleanup:
     return status;
 }
 
-/* ---- the public front ---------------------------------------------------------------------------
- */
+/* ---- the public front --------------------------------------------------------------------- */
 
 wfre_status wfre_exact_create(const wfre_graph *graph, wfre_exact **exact, wfre_error *error)
 {

@@ -74,8 +74,7 @@ static size_t distance(const pattern *p, wfre_name name)
     return whole <= (m + 2) / 3 && whole < result ? whole : result;
 }
 
-/* ---- the best few -----------------------------------------------------------------------------
- */
+/* ---- the best few ------------------------------------------------------------------------- */
 
 typedef struct candidate {
     size_t distance;

@@ -12,8 +12,7 @@ typedef struct rewriter {
     bool failed;  /* out of memory, or too many nodes; everything returns NULL from then on */
 } rewriter;
 
-/* ---- making nodes -----------------------------------------------------------------------------
- */
+/* ---- making nodes ------------------------------------------------------------------------- */
 
 static const wfre_node *make(rewriter *w, wfre_op op, uint32_t id, const wfre_node *const *children,
                              uint32_t count)
@@ -57,8 +56,7 @@ static const wfre_node **rewrite_children(rewriter *w, const wfre_node *node, re
     return w->failed ? NULL : children;
 }
 
-/* ---- DeMorgan ---------------------------------------------------------------------------------
- */
+/* ---- DeMorgan ----------------------------------------------------------------------------- */
 
 static const wfre_node *demorgan(rewriter *w, const wfre_node *node)
 {
@@ -72,8 +70,7 @@ static const wfre_node *demorgan(rewriter *w, const wfre_node *node)
     return make_not(w, make(w, WFRE_OP_INTERSECT, WFRE_NONE, children, node->child_count));
 }
 
-/* ---- disjunctive normal form ------------------------------------------------------------------
- */
+/* ---- disjunctive normal form -------------------------------------------------------------- */
 
 /* The projection of a node in DNF: a union of projections, nested as the node is. */
 static const wfre_node *project(rewriter *w, wfre_relation relation, const wfre_node *node)
@@ -139,8 +136,7 @@ static const wfre_node *dnf(rewriter *w, const wfre_node *node)
     }
 }
 
-/* ---- nodes with many arguments ----------------------------------------------------------------
- */
+/* ---- nodes with many arguments ------------------------------------------------------------ */
 
 /* How many arguments the node has when those of its own kind are replaced by theirs. */
 static size_t merged_count(const wfre_node *const *children, uint32_t count, wfre_op op)
@@ -180,8 +176,7 @@ static const wfre_node *merge_all(rewriter *w, const wfre_node *node)
     return merge(w, node, true);
 }
 
-/* ---- forms ------------------------------------------------------------------------------------
- */
+/* ---- forms -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

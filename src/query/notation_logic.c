@@ -46,8 +46,7 @@ static wfre_status check_nesting(parser *p, unsigned level)
                      "the query is nested too deep, in more than %d levels", NESTING);
 }
 
-/* ---- tokens -----------------------------------------------------------------------------------
- */
+/* ---- tokens ------------------------------------------------------------------------------- */
 
 /* The operator at the cursor, however it is spelt: & | ! E A, or 0; its length in bytes. */
 static char peek_operator(parser *p, size_t *size)
@@ -98,8 +97,7 @@ static wfre_status scan_variable(parser *p, const char *what, wfre_symbol *symbo
     return WFRE_OK;
 }
 
-/* ---- variables --------------------------------------------------------------------------------
- */
+/* ---- variables ---------------------------------------------------------------------------- */
 
 static wfre_status add_variable(parser *p, const wfre_symbol *symbol, bool implicit,
                                 uint32_t *variable)
@@ -135,8 +133,7 @@ static wfre_status find_variable(parser *p, const wfre_symbol *symbol, uint32_t 
     return add_variable(p, symbol, true, variable);
 }
 
-/* ---- grammar ----------------------------------------------------------------------------------
- */
+/* ---- grammar ------------------------------------------------------------------------------ */
 
 static wfre_status parse_term(parser *p, wfre_term *term)
 {
@@ -270,8 +267,7 @@ static wfre_status parse_or(parser *p, unsigned level, const wfre_formula **form
     return parse_joined(p, level, WFRE_OR, parse_and, formula);
 }
 
-/* ---- the whole query --------------------------------------------------------------------------
- */
+/* ---- the whole query ---------------------------------------------------------------------- */
 
 /* Implicit variables in the order in which the formula first uses them, each taken once. */
 static uint32_t collect_implicit(parser *p, const wfre_formula *formula, uint32_t *found,

@@ -164,8 +164,7 @@ cleanup:
     return status;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------
- */
+/* ---- printing ----------------------------------------------------------------------------- */
 
 static void print_node(wfre_text *text, const wfre_graph *graph, const wfre_node *node, bool multi)
 {

@@ -67,8 +67,7 @@ static wfre_status restrict_domain(draft *d, variable *v, wfre_set set)
     return WFRE_OK;
 }
 
-/* ---- literals ---------------------------------------------------------------------------------
- */
+/* ---- literals ----------------------------------------------------------------------------- */
 
 /* The entities with an edge to themselves. */
 static wfre_status find_loops(draft *d, wfre_relation relation, wfre_set *set)
@@ -186,8 +185,7 @@ cleanup:
     return status;
 }
 
-/* ---- folding and narrowing ----------------------------------------------------------------------
- */
+/* ---- folding and narrowing ---------------------------------------------------------------- */
 
 static bool tested(const draft *d, uint32_t id)
 {
@@ -265,8 +263,7 @@ cleanup:
     return status;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------
- */
+/* ---- steps -------------------------------------------------------------------------------- */
 
 /* Whether the atom or test ties the two variables together. */
 static bool tied(const draft *d, uint32_t a, uint32_t b)
@@ -429,8 +426,7 @@ static bool looks_outside(draft *d, const wfre_step *step)
     return false;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ---------------------------------------------------------------------------- */
 
 /* Places the variables that are left; a tree of steps that is the same whatever the values outside
  * is searched at once. */

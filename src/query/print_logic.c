@@ -21,8 +21,7 @@ typedef struct printer {
 
 static void print_formula(printer *p, const wfre_formula *formula);
 
-/* ---- variables --------------------------------------------------------------------------------
- */
+/* ---- variables ---------------------------------------------------------------------------- */
 
 static bool is_taken(const printer *p, const char *name)
 {
@@ -60,8 +59,7 @@ static void print_term(printer *p, wfre_term term)
         wfre_print_entity(p->text, p->graph, term.id);
 }
 
-/* ---- formulas ---------------------------------------------------------------------------------
- */
+/* ---- formulas ----------------------------------------------------------------------------- */
 
 /* As an operand of an operator that binds tighter. */
 static void print_operand(printer *p, const wfre_formula *formula, bool brackets)
@@ -127,8 +125,7 @@ static void print_formula(printer *p, const wfre_formula *formula)
     }
 }
 
-/* ---- quantifiers in front ---------------------------------------------------------------------
- */
+/* ---- quantifiers in front ----------------------------------------------------------------- */
 
 /* Numbers the variables in the order of their first use; those that are not used keep WFRE_NONE. */
 static void number_uses(const wfre_formula *formula, uint32_t *rank, uint32_t *next)

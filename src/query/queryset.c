@@ -15,8 +15,7 @@ typedef struct column {
     size_t length;
 } column;
 
-/* ---- reading ----------------------------------------------------------------------------------
- */
+/* ---- reading ------------------------------------------------------------------------------ */
 
 static wfre_status split(const char *line, size_t length, column *columns, wfre_error *error)
 {
@@ -236,8 +235,7 @@ void wfre_queryset_clear(wfre_queryset *set)
     *set = (wfre_queryset){0};
 }
 
-/* ---- the public handle ------------------------------------------------------------------------
- */
+/* ---- the public handle -------------------------------------------------------------------- */
 
 bool wfre_queryset_recognises(const void *head, size_t length)
 {
@@ -296,8 +294,7 @@ wfre_queryset_type wfre_queryset_get_type(const wfre_queryset *set, uint32_t ind
     return type;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ------------------------------------------------------------------------------ */
 
 wfre_status wfre_queryset_writer_open(wfre_queryset_writer *writer, const char *path,
                                       const char *comment, wfre_error *error)

@@ -72,8 +72,7 @@ WFRE_NODISCARD wfre_status wfre_queryset_verify(const wfre_queryset *set, const 
                                                 wfre_split split, wfre_pool *pool, uint32_t *differ,
                                                 uint32_t *first, wfre_error *error);
 
-/* ---- writing, one query at a time ---------------------------------------------------------------
- */
+/* ---- writing, one query at a time --------------------------------------------------------- */
 
 /* Zero-initialise, open, put, then commit or discard, as with wfre_writer. */
 typedef struct wfre_queryset_writer {

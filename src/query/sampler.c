@@ -93,8 +93,7 @@ uint32_t wfre_sampler_type_count(const wfre_sampler *sampler)
     return sampler->types.count;
 }
 
-/* ---- one query ----------------------------------------------------------------------------------
- */
+/* ---- one query ---------------------------------------------------------------------------- */
 
 /* Puts a query and its answers where they live until the next step. */
 static wfre_status keep(chunk *c, const wfre_sets *sets, const wfre_node *tree,
@@ -174,8 +173,7 @@ cleanup:
     return status;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------
- */
+/* ---- steps -------------------------------------------------------------------------------- */
 
 static void sample_chunk(void *context, size_t index, unsigned thread)
 {

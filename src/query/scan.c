@@ -5,8 +5,7 @@
 
 #include "wfre/query.h"
 
-/* ---- characters -------------------------------------------------------------------------------
- */
+/* ---- characters --------------------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {
@@ -80,8 +79,7 @@ size_t wfre_scan_keyword(const char *text, size_t length, char *ascii)
     return ends ? size : 0;
 }
 
-/* ---- reading names ----------------------------------------------------------------------------
- */
+/* ---- reading names ------------------------------------------------------------------------ */
 
 static int hex_digit(char c)
 {
@@ -199,8 +197,7 @@ wfre_status wfre_scan_symbol(wfre_cursor *cursor, bool relation, wfre_symbol *sy
     return first == '#' ? read_id(cursor, symbol) : WFRE_OK;
 }
 
-/* ---- looking them up --------------------------------------------------------------------------
- */
+/* ---- looking them up ---------------------------------------------------------------------- */
 
 /* What differs between entities and relations. */
 typedef struct kind {
@@ -311,8 +308,7 @@ wfre_status wfre_resolve_relation(wfre_cursor *cursor, const wfre_symbol *symbol
     return status;
 }
 
-/* ---- writing names ----------------------------------------------------------------------------
- */
+/* ---- writing names ------------------------------------------------------------------------ */
 
 /* Whether it reads as a keyword, perhaps with something behind it, such as "not?". */
 static bool is_keyword(wfre_name name)

@@ -9,8 +9,7 @@
 
 #include "base/memory.h"
 
-/* ---- workspace ----------------------------------------------------------------------------------
- */
+/* ---- workspace ---------------------------------------------------------------------------- */
 
 bool wfre_sets_open(wfre_sets *sets, uint32_t entities)
 {
@@ -74,8 +73,7 @@ static wfre_entity *slot_ids(const wfre_sets *sets, uint32_t slot)
     return (wfre_entity *)sets->slots[slot];
 }
 
-/* ---- forms --------------------------------------------------------------------------------------
- */
+/* ---- forms -------------------------------------------------------------------------------- */
 
 static bool bit(const uint64_t *words, wfre_entity entity)
 {
@@ -182,8 +180,7 @@ static bool shrink(wfre_sets *sets, wfre_set *set)
     return true;
 }
 
-/* ---- and, minus, or on what is stored -----------------------------------------------------------
- */
+/* ---- and, minus, or on what is stored ----------------------------------------------------- */
 
 /* Makes room for a list of up to set->count ids to be written; the ids may be those of the set. */
 static wfre_entity *list_target(wfre_sets *sets, const wfre_set *set, uint32_t *slot)
@@ -320,8 +317,7 @@ static bool or_stored(wfre_sets *sets, wfre_set *left, wfre_set *right)
     return shrink(sets, left);
 }
 
-/* ---- intersection and union ---------------------------------------------------------------------
- */
+/* ---- intersection and union --------------------------------------------------------------- */
 
 bool wfre_set_intersect(wfre_sets *sets, wfre_set *left, wfre_set *right)
 {
@@ -351,8 +347,7 @@ bool wfre_set_unite(wfre_sets *sets, wfre_set *left, wfre_set *right)
     return done;
 }
 
-/* ---- projection ---------------------------------------------------------------------------------
- */
+/* ---- projection --------------------------------------------------------------------------- */
 
 static void mark_list(wfre_sets *sets, wfre_list list)
 {

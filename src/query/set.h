@@ -94,8 +94,7 @@ void wfre_set_write(const wfre_sets *sets, const wfre_set *set, wfre_entity *ids
 /* Gives back the set's slot, if it has one; the set becomes empty. */
 void wfre_set_release(wfre_sets *sets, wfre_set *set);
 
-/* ---- sorted lists -------------------------------------------------------------------------------
- */
+/* ---- sorted lists ------------------------------------------------------------------------- */
 
 /* The first position in ids[from .. count) that is not below `key`; quick when it is near. */
 static inline size_t wfre_gallop(const wfre_entity *ids, size_t from, size_t count, wfre_entity key)

@@ -6,8 +6,7 @@
 
 #include "base/hash.h"
 
-/* ---- making -----------------------------------------------------------------------------------
- */
+/* ---- making ------------------------------------------------------------------------------- */
 
 const wfre_node *wfre_node_make(wfre_arena *arena, wfre_op op, uint32_t id,
                                 const wfre_node *const *children, uint32_t child_count)
@@ -51,8 +50,7 @@ const wfre_node *wfre_node_pair(wfre_arena *arena, wfre_op op, const wfre_node *
     return wfre_node_make(arena, op, WFRE_NONE, children, 2);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ---------------------------------------------------------------------------- */
 
 char wfre_op_letter(wfre_op op)
 {
@@ -109,8 +107,7 @@ uint64_t wfre_node_hash(const wfre_node *node)
     return hash;
 }
 
-/* ---- measuring --------------------------------------------------------------------------------
- */
+/* ---- measuring ---------------------------------------------------------------------------- */
 
 size_t wfre_tree_count(const wfre_node *tree, wfre_op op)
 {
@@ -149,8 +146,7 @@ uint32_t wfre_tree_highest_id(const wfre_node *tree, wfre_op op)
     return highest;
 }
 
-/* ---- rebuilding -------------------------------------------------------------------------------
- */
+/* ---- rebuilding --------------------------------------------------------------------------- */
 
 static int compare_pointers(const void *a, const void *b)
 {

@@ -57,8 +57,7 @@ cleanup:
     return status;
 }
 
-/* ---- the public list --------------------------------------------------------------------------
- */
+/* ---- the public list ---------------------------------------------------------------------- */
 
 typedef struct listed_type {
     const char *name;

@@ -47,8 +47,7 @@ WFRE_NODISCARD wfre_status wfre_loss_hardest(wfre_loss_engine *engine, const wfr
                                              const uint32_t **begin, const uint32_t **hardest,
                                              wfre_error *error);
 
-/* ---- the pair way -------------------------------------------------------------------------------
- */
+/* ---- the pair way ------------------------------------------------------------------------- */
 
 typedef struct wfre_pair_engine wfre_pair_engine;
 
@@ -62,8 +61,7 @@ void wfre_pair_engine_free(wfre_pair_engine *engine);
 WFRE_NODISCARD wfre_status wfre_loss_pairs(wfre_pair_engine *engine, const wfre_loss_batch *batch,
                                            double *loss, wfre_error *error);
 
-/* ---- one query ----------------------------------------------------------------------------------
- */
+/* ---- one query ---------------------------------------------------------------------------- */
 
 /* Turns one query's logits, in place, into the gradient of the loss with respect to them, scaled by
  * its weight, and returns its weighted loss. `logits` has `count` candidates; `answers` are left

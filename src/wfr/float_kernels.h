@@ -138,7 +138,7 @@ INLINE vf vf_scale(vf x, vf t)
     return (vf)((vi)(x * poly) + ((vi)shifted << 23));
 }
 
-/* ---- iterations ----------------------------------------------------------------------------- */
+/* ---- iterations --------------------------------------------------------------------------- */
 
 INLINE int bins_of(const lane_problem *p, kernel_shape shape)
 {
@@ -260,8 +260,7 @@ INLINE void iterate(const lane_problem *p, uint32_t count, kernel_shape shape)
         keep_psi(p, scaling, 0, shape);
 }
 
-/* ---- the last iteration -----------------------------------------------------------------------
- */
+/* ---- the last iteration ------------------------------------------------------------------- */
 
 /* One bin; returns mass (1 - to^-eps) = mass - to s. */
 INLINE vf finish_bin(const lane_problem *p, const vf *from, vf *to, const float *side,

@@ -26,7 +26,7 @@ typedef struct side_view {
 typedef double (*block_function)(const wfre_score *score, side_view x, side_view y, double *dx,
                                  double *dy);
 
-/* ---- preparing one block of a row ----------------------------------------------------------- */
+/* ---- preparing one block of a row --------------------------------------------------------- */
 
 typedef struct side_arrays {
     double *value;
@@ -83,7 +83,7 @@ static void transform_nothing(const wfre_score *score, side_arrays side)
     (void)side;
 }
 
-/* ---- values of a block ---------------------------------------------------------------------- */
+/* ---- values of a block -------------------------------------------------------------------- */
 
 /* sum x + sum y + a eps - (1/r) sum (xy)^r with 1/r = 2 + eps; d/dx = 1 - x^(r-1) y^r. */
 static double local_block(const wfre_score *score, side_view x, side_view y, double *dx, double *dy)

@@ -143,7 +143,7 @@ wfre_status wfre_score_pairs(const wfre_score *score, wfre_pool *pool, const wfr
     return WFRE_OK;
 }
 
-/* ---- one against many ----------------------------------------------------------------------- */
+/* ---- one against many --------------------------------------------------------------------- */
 
 /* Stored histograms of a chunk: few enough to stay in the second-level cache while every query of
  * the job passes over them. */

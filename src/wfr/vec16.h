@@ -20,7 +20,7 @@ INLINE vf vf_gather(const float *p, int stride)
     return _mm512_i32gather_ps((__m512i)(lane * vi_set((uint32_t)stride)), p, 4);
 }
 
-/* ---- what the power needs (power16.h) ------------------------------------------------------- */
+/* ---- what the power needs (power16.h) ----------------------------------------------------- */
 
 /* Entry bits >> shift, modulo 32, of a table of 32. */
 INLINE vf vf_lookup32(const float *table, vi bits, int shift)

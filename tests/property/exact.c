@@ -26,8 +26,7 @@ static uint32_t as_bits(wfre_list answers)
     return bits;
 }
 
-/* ---- formulas with cycles -----------------------------------------------------------------------
- */
+/* ---- formulas with cycles ----------------------------------------------------------------- */
 
 enum { CYCLE_VARIABLES = 4 };
 
@@ -80,8 +79,7 @@ static void random_cyclic_query(wfre_rng *rng, const brute_graph *graph, wfre_qu
     query->formula = formula;
 }
 
-/* ---- cases --------------------------------------------------------------------------------------
- */
+/* ---- cases -------------------------------------------------------------------------------- */
 
 static void check_formula(wfre_exact *exact, const brute_graph *brute, const wfre_query *query)
 {

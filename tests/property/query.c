@@ -21,8 +21,7 @@ static void repeat(const char *name, uint64_t step,
     }
 }
 
-/* ---- notations --------------------------------------------------------------------------------
- */
+/* ---- notations ---------------------------------------------------------------------------- */
 
 static void try_tree_notations(wfre_rng *rng, const brute_graph *graph)
 {
@@ -76,8 +75,7 @@ static void test_logic_notation(void **state)
     repeat("logic notation", 2, try_logic_notation);
 }
 
-/* ---- formulas and trees -----------------------------------------------------------------------
- */
+/* ---- formulas and trees ------------------------------------------------------------------- */
 
 static int trees_found;
 
@@ -136,8 +134,7 @@ static void test_tree_to_formula(void **state)
     assert_true(trees_found > TRIALS / 20);
 }
 
-/* ---- normal forms -----------------------------------------------------------------------------
- */
+/* ---- normal forms ------------------------------------------------------------------------- */
 
 /* Whether negation stands only on projections and entities, and unions only on top. */
 static bool is_dnf(const wfre_node *node, bool on_top)
@@ -197,8 +194,7 @@ static void test_normal_forms(void **state)
     assert_true(trees_found > (WFRE_FORMS * TRIALS / 100) * 95);
 }
 
-/* ---- formulas that were trees before someone rewrote them --------------------------------------
- */
+/* ---- formulas that were trees before someone rewrote them --------------------------------- */
 
 typedef struct scrambler {
     wfre_rng *rng;

@@ -8,8 +8,7 @@
 #include "query/notation.h"
 #include "wfre/query.h"
 
-/* ---- values, built by hand ----------------------------------------------------------------------
- */
+/* ---- values, built by hand ---------------------------------------------------------------- */
 
 static wfre_arena arena;
 
@@ -63,8 +62,7 @@ static wfre_pickle_value hop_type(void)
     return TUPLE(letter("e"), TUPLE(letter("r")));
 }
 
-/* ---- cases --------------------------------------------------------------------------------------
- */
+/* ---- cases -------------------------------------------------------------------------------- */
 
 static void queries_come_by_type_with_sorted_answers(void **state)
 {
@@ -127,8 +125,7 @@ static void what_does_not_fit_is_refused(void **state)
     refuse(DICT(TUPLE(letter("e")), SET(hop(1, 2))), none, some, "query ('e',)");
 }
 
-/* ---- memory -------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------- */
 
 static char output[] = "/tmp/wfre-convert-XXXXXX";
 

@@ -24,8 +24,7 @@ static int close_graph(void **state)
     return 0;
 }
 
-/* ---- sets ---------------------------------------------------------------------------------------
- */
+/* ---- sets --------------------------------------------------------------------------------- */
 
 /* A set and what it should be. */
 typedef struct pair {
@@ -135,8 +134,7 @@ static void projections_can_be_looked_at_from_behind(void **state)
     wfre_sets_close(&sets);
 }
 
-/* ---- errors and limits --------------------------------------------------------------------------
- */
+/* ---- errors and limits -------------------------------------------------------------------- */
 
 static void ids_beyond_the_graph_are_refused(void **state)
 {
@@ -213,8 +211,7 @@ static void long_searches_stop_when_told(void **state)
     wfre_arena_free(&query.arena);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------- */
 
 static wfre_status answer_tree(void *context)
 {

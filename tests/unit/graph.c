@@ -212,7 +212,7 @@ static void test_random_graphs(void **state)
     check_random(3, 5000, 20000, 2);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------- */
 
 static void test_file(void **state)
 {
@@ -258,7 +258,7 @@ static void test_unwritable(void **state)
     assert_int_equal(wfre_graph_open("/nowhere/at/all.kg", &graph, &error), WFRE_ERR_NOT_FOUND);
 }
 
-/* ---- damage --------------------------------------------------------------------------------- */
+/* ---- damage ------------------------------------------------------------------------------- */
 
 typedef struct family_image {
     unsigned char *bytes; /* an exact-size copy, for the sanitizers */

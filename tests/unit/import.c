@@ -10,8 +10,7 @@
 #include "graph/builder.h"
 #include "graph/import.h"
 
-/* ---- a folder of source files -----------------------------------------------------------------
- */
+/* ---- a folder of source files ------------------------------------------------------------- */
 
 typedef struct sources {
     char folder[64];
@@ -72,8 +71,7 @@ static void assert_text(wfre_name name, const char *expected)
     assert_memory_equal(name.bytes, expected, name.length);
 }
 
-/* ---- formats ----------------------------------------------------------------------------------
- */
+/* ---- formats ------------------------------------------------------------------------------ */
 
 #define TURTLE                                                                                     \
     "@prefix ex: <http://x/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"         \
@@ -201,8 +199,7 @@ static void test_betae(void **state)
     remove_folder(&s);
 }
 
-/* ---- holding out --------------------------------------------------------------------------------
- */
+/* ---- holding out -------------------------------------------------------------------------- */
 
 static void check_holdout(uint32_t entities, uint32_t pairs, uint32_t triples, double share,
                           uint64_t seed)
@@ -252,8 +249,7 @@ static void test_holdout(void **state)
     }
 }
 
-/* ---- out of memory
- * -------------------------------------------------------------------------------- */
+/* ---- out of memory ------------------------------------------------------------------------ */
 
 typedef struct attempt {
     const sources *s;

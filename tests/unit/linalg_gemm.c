@@ -111,8 +111,7 @@ static void check_products(const kernel_set *set)
     wfre_linalg_free(linalg);
 }
 
-/* ---- the number of threads --------------------------------------------------------------------
- */
+/* ---- the number of threads ---------------------------------------------------------------- */
 
 enum { LIST = SHAPE_COUNT };
 
@@ -238,8 +237,7 @@ static void check_pooled(const kernel_set *set)
     }
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------- */
 
 static wfre_status run_everything(void *context)
 {

@@ -49,8 +49,7 @@ static void assert_close(const char *what, size_t n, const float *got, const flo
     }
 }
 
-/* ---- elementwise ------------------------------------------------------------------------------
- */
+/* ---- elementwise -------------------------------------------------------------------------- */
 
 typedef void (*unary)(size_t n, const float *x, float *y);
 
@@ -176,8 +175,7 @@ static void check_sums(const kernel_set *set)
     }
 }
 
-/* ---- t-norms ----------------------------------------------------------------------------------
- */
+/* ---- t-norms ------------------------------------------------------------------------------ */
 
 static void check_combine(const kernel_set *set)
 {
@@ -228,8 +226,7 @@ static void test_combine_slopes(void **state)
     assert_true(dx == 0.5f && dy == 0.5f);
 }
 
-/* ---- layer norm -------------------------------------------------------------------------------
- */
+/* ---- layer norm --------------------------------------------------------------------------- */
 
 enum { NORM_ROWS = 11, NORM_MOST = 70, NORM_LD = 81 };
 
@@ -352,8 +349,7 @@ static void check_norm_gradient(const kernel_set *set)
     }
 }
 
-/* ---- AdamW and bfloat16 -----------------------------------------------------------------------
- */
+/* ---- AdamW and bfloat16 ------------------------------------------------------------------- */
 
 static void check_adamw(const kernel_set *set)
 {

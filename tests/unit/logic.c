@@ -4,8 +4,7 @@
 #include "graph/graph.h"
 #include "query/notation.h"
 
-/* ---- a graph whose names are awkward ----------------------------------------------------------
- */
+/* ---- a graph whose names are awkward ------------------------------------------------------ */
 
 static const char *const ENTITIES[] = {
     "Oscar",        "USA",      "New York", "O'Brien \"Bob\"", "Z\xC3\xBCrich", "#5",
@@ -50,8 +49,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- parsing and printing ---------------------------------------------------------------------
- */
+/* ---- parsing and printing ----------------------------------------------------------------- */
 
 static wfre_query *parse(const char *text)
 {
@@ -140,8 +138,7 @@ static void test_names_in_trees(void **state)
                  "?x : \"born in\"(?x, \"New York\") & !citizen(?x, \"O'Brien \\\"Bob\\\"\")");
 }
 
-/* ---- errors -----------------------------------------------------------------------------------
- */
+/* ---- errors ------------------------------------------------------------------------------- */
 
 static void test_errors(void **state)
 {
@@ -216,8 +213,7 @@ static void test_limits(void **state)
     expect_refused("award(?y", ", ?x) & ", "variables");
 }
 
-/* ---- operator trees ---------------------------------------------------------------------------
- */
+/* ---- operator trees ----------------------------------------------------------------------- */
 
 static void test_trees(void **state)
 {

@@ -51,8 +51,7 @@ static size_t occurrences(const char *text, const char *part)
     return count;
 }
 
-/* ---- charts -------------------------------------------------------------------------------------
- */
+/* ---- charts ------------------------------------------------------------------------------- */
 
 static void test_chart(void **state)
 {
@@ -104,8 +103,7 @@ static void test_chart_without_sense(void **state)
     wfre_text_free(&text);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ------------------------------------------------------------------------------- */
 
 static void test_grid(void **state)
 {
@@ -166,8 +164,7 @@ static void test_published(void **state)
     assert_null(wfre_known_dataset(40559, 24));
 }
 
-/* ---- whole reports ------------------------------------------------------------------------------
- */
+/* ---- whole reports ------------------------------------------------------------------------ */
 
 static char folder[] = "/tmp/wfre-report-XXXXXX";
 static char queries_path[64], scores_path[64], log_path[64], out_path[64];

@@ -15,7 +15,7 @@ static void fill_rows(void)
         rows[i] = (float)(i * 37 % 101) / 101;
 }
 
-/* ---- strides and refusals ------------------------------------------------------------------- */
+/* ---- strides and refusals ----------------------------------------------------------------- */
 
 enum { GAP = 3, QUERIES = 3, STRIDE = ROWS + 2 };
 
@@ -109,7 +109,7 @@ static void test_refusals(void **state)
     wfre_score_free(other);
 }
 
-/* ---- transport ------------------------------------------------------------------------------ */
+/* ---- transport ---------------------------------------------------------------------------- */
 
 /* Converged, a bin sends and receives what the gradient says, x phi^-epsilon = x (1 - b slope), and
  * each block's plan is that of the same two measures on a line. */
