@@ -53,8 +53,8 @@ static wfre_status small_loss(const wfre_graph *graph, wfre_train_settings setti
     return status;
 }
 
-/* The kernels in use must give what the reference kernels give, and threads what one thread gives.
- */
+/* The kernels in use must give what the reference kernels give,
+ * and threads what one thread gives. */
 static wfre_status verify(const wfre_graph *graph, const wfre_train_settings *settings,
                           wfre_pool *pool, bool *same, wfre_error *error)
 {

@@ -1,5 +1,4 @@
-/* The commands, in the order in which `wfre --help` lists them. A new one is a row here and there.
- */
+/* The commands. A new one is a line here and a row in main.c, which has the order of `--help`. */
 #ifndef WFRE_CLI_COMMANDS_H
 #define WFRE_CLI_COMMANDS_H
 

@@ -1,5 +1,5 @@
-/* A graph in which only the number of entities matters: n of them, each with an edge to the first.
- */
+/* A graph in which only the number of entities matters: n of them,
+ * each with an edge to the first. */
 #ifndef WFRE_TESTS_STAR_H
 #define WFRE_TESTS_STAR_H
 

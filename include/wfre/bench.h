@@ -25,8 +25,8 @@ typedef struct wfre_gemm_facts {
 
 /* Cases are 0 .. count-1. */
 WFRE_API size_t wfre_gemm_case_count(void);
-/* Borrows the pool until the case is freed. Fails with WFRE_ERR_NUMERIC if the results are wrong.
- */
+/* Borrows the pool until the case is freed. Fails with WFRE_ERR_NUMERIC if the
+ * results are wrong. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_gemm_case_create(size_t index, wfre_pool *pool,
                                                           wfre_precision precision,
                                                           wfre_gemm_case **gemm, wfre_error *error);

@@ -16,14 +16,6 @@
 extern "C" {
 #endif
 
-/* All between 0 and 1, higher is better. */
-typedef struct wfre_metrics {
-    double mrr;   /* mean of 1 / rank */
-    double hits1; /* share of ranks <= 1 */
-    double hits3;
-    double hits10;
-} wfre_metrics;
-
 /* ---- results ------------------------------------------------------------------------------ */
 
 /* What one evaluation of a query set found. */

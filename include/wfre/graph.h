@@ -32,8 +32,8 @@ typedef struct wfre_name {
 /* ---- import ------------------------------------------------------------------------------- */
 
 typedef struct wfre_import_options {
-    /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto" tells by the source's name and files.
-     */
+    /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto" tells by the source's
+     * name and files. */
     const char *format;
     const char *labels; /* a TSV file "name <TAB> label [<TAB> description]", or NULL */
     bool literals;      /* keep RDF literals and blank nodes as entities */
@@ -68,8 +68,8 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
     const char *const *sources, size_t source_count, const wfre_import_options *options,
     wfre_graph **graph, const wfre_monitor *monitor, wfre_error *error);
 
-/* The formats in the order in which they are tried, with a line about each; NULL beyond the last.
- */
+/* The formats in the order in which they are tried, with a line about each;
+ * NULL beyond the last. */
 WFRE_API const char *wfre_import_format(size_t index, const char **about);
 
 /* ---- open and close ----------------------------------------------------------------------- */
@@ -100,8 +100,8 @@ WFRE_API uint64_t wfre_graph_bytes(const wfre_graph *graph);
 /* Identifies the contents; models remember the graph they were trained on by it. */
 WFRE_API uint64_t wfre_graph_fingerprint(const wfre_graph *graph);
 
-/* The unique name, the label to show (the name if there is none) and the description (or nothing).
- */
+/* The unique name, the label to show (the name if there is none) and the
+ * description (or nothing). */
 WFRE_API wfre_name wfre_graph_entity_name(const wfre_graph *graph, wfre_entity entity);
 WFRE_API wfre_name wfre_graph_entity_label(const wfre_graph *graph, wfre_entity entity);
 WFRE_API wfre_name wfre_graph_entity_description(const wfre_graph *graph, wfre_entity entity);

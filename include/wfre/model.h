@@ -28,7 +28,7 @@ typedef enum wfre_union {
     WFRE_UNION_TCONORM   /* by the t-norm's dual, inside the embedding */
 } wfre_union;
 
-/* What a question comes to at last. */
+/* The last operator of a question, which selects its lift. */
 typedef enum wfre_last_step {
     WFRE_LAST_PROJECTION,
     WFRE_LAST_INTERSECTION,
@@ -57,6 +57,14 @@ typedef struct wfre_model_settings {
 /* What the paper uses, at a modest size. */
 WFRE_API void wfre_model_settings_default(wfre_model_settings *settings);
 
+/* How well answers that a graph lacks are ranked: all between 0 and 1, higher is better. */
+typedef struct wfre_metrics {
+    double mrr;   /* mean of 1 / rank */
+    double hits1; /* share of ranks <= 1 */
+    double hits3;
+    double hits10;
+} wfre_metrics;
+
 /* A random model for the graph. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_create(const wfre_graph *graph,
                                                       const wfre_model_settings *settings,
@@ -69,8 +77,8 @@ WFRE_API void wfre_model_free(wfre_model *model);
  * be changed in place. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_open(const char *path, wfre_model **model,
                                                     wfre_error *error);
-/* Whether a file that begins with these bytes (at least 16 of them) looks like a safetensors file.
- */
+/* Whether a file that begins with these bytes (at least 16 of them) looks like a
+ * safetensors file. */
 WFRE_API bool wfre_model_recognises(const void *head, size_t length);
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_save(const wfre_model *model, const char *path,
                                                     bool bf16, wfre_error *error);
@@ -120,8 +128,8 @@ typedef struct wfre_reliability_bin {
 /* How well a calibrated model's probabilities agree with what is true. */
 typedef struct wfre_reliability {
     uint64_t queries; /* that it was measured on: none of them was used to fit */
-    double error;     /* expected calibration error: mean of |predicted - observed| over predictions
-                       */
+    double error;     /* expected calibration error: mean of |predicted - observed|
+                       * over predictions */
     wfre_reliability_bin bins[WFRE_RELIABILITY_BINS];
 } wfre_reliability;
 

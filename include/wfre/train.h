@@ -109,8 +109,8 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_create(const wfre_graph *graph,
                                                         wfre_error *error);
 WFRE_API void wfre_trainer_free(wfre_trainer *trainer);
 
-/* One step. WFRE_ERR_NUMERIC, with advice, if the loss is not finite; the model is then as before.
- */
+/* One step. WFRE_ERR_NUMERIC, with advice, if the loss is not finite;
+ * the model is then as before. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_step(wfre_trainer *trainer, wfre_error *error);
 WFRE_API bool wfre_trainer_done(const wfre_trainer *trainer);
 WFRE_API wfre_train_status wfre_trainer_status(const wfre_trainer *trainer);
@@ -130,8 +130,8 @@ typedef struct wfre_train_run {
     uint32_t calibrate;        /* queries of each type to fit lifts and probabilities to; 0: none */
 } wfre_train_run;
 
-/* The settings of the interrupted run of this model file; a resumed run keeps all but its length.
- */
+/* The settings of the interrupted run of this model file;
+ * a resumed run keeps all but its length. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_resumed_settings(const char *model,
                                                                 wfre_train_settings *settings,
                                                                 wfre_error *error);

@@ -581,8 +581,8 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     TRY(fit_all(model, larger, larger_graph, options->steps, pool, monitor, error));
     double seconds = wfre_clock() - start;
     TRY(wfre_model_prepare(larger, pool, error));
-    /* Only now that all went well are files replaced; a finished builder has nothing left to write.
-     */
+    /* Only now that all went well are files replaced;
+     * a finished builder has nothing left to write. */
     TRY(build(graph, extra, &builder, error));
     TRY(wfre_graph_builder_write(builder, options->graph, monitor, error));
     TRY(wfre_model_save(larger, options->model, false, error));

@@ -23,8 +23,8 @@ static bool has_avx512(void)
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-/* AMX state is large, so Linux hands it out only on request: arch_prctl(ARCH_REQ_XCOMP_PERM, 18).
- */
+/* AMX state is large, so Linux hands it out only on request:
+ * arch_prctl(ARCH_REQ_XCOMP_PERM, 18). */
 static bool has_amx(void)
 {
     unsigned a, b, c, d;

@@ -1,5 +1,5 @@
-/* Hashing: a fast 64-bit hash for tables and checksums (not for adversaries), and a string table.
- */
+/* Hashing: a fast 64-bit hash for tables and checksums (not for adversaries),
+ * and a string table. */
 #ifndef WFRE_SRC_BASE_HASH_H
 #define WFRE_SRC_BASE_HASH_H
 

@@ -1,6 +1,7 @@
 /* Text building. A failed allocation is remembered instead of reported at every call. */
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,17 @@ bool wfre_utf8_valid(const char *bytes, size_t length)
         i += step;
     }
     return true;
+}
+
+void wfre_text_whole(wfre_text *text, uint64_t value)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            wfre_text_char(text, ',');
+        wfre_text_char(text, digits[i]);
+    }
 }
 
 void wfre_text_json(wfre_text *text, const char *bytes, size_t length)

@@ -17,6 +17,8 @@ void wfre_text_append(wfre_text *text, const char *bytes, size_t length);
 void wfre_text_add(wfre_text *text, const char *string);
 void wfre_text_char(wfre_text *text, char c);
 WFRE_PRINTF(2, 3) void wfre_text_format(wfre_text *text, const char *format, ...);
+/* Appends "1,234,567". */
+void wfre_text_whole(wfre_text *text, uint64_t value);
 /* Appends a JSON string literal, quotes included; invalid UTF-8 becomes U+FFFD. */
 void wfre_text_json(wfre_text *text, const char *bytes, size_t length);
 /* Appends with & < > " escaped, for HTML and SVG. */

@@ -2,7 +2,6 @@
 #include "eval/grid.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,17 +26,6 @@ void wfre_grid_percent(wfre_grid *grid, double value, int decimals)
         wfre_grid_cell(grid, "%.*f", decimals, 100 * value);
     else
         wfre_grid_cell(grid, "-");
-}
-
-void wfre_text_whole(wfre_text *text, uint64_t value)
-{
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            wfre_text_char(text, ',');
-        wfre_text_char(text, digits[i]);
-    }
 }
 
 void wfre_grid_whole(wfre_grid *grid, uint64_t value)

@@ -17,8 +17,7 @@ typedef struct wfre_grid {
 WFRE_PRINTF(2, 3) void wfre_grid_cell(wfre_grid *grid, const char *format, ...);
 /* The value times 100 with `decimals`; "-" if it is not finite. */
 void wfre_grid_percent(wfre_grid *grid, double value, int decimals);
-/* "1,234,567", as text and as a cell. */
-void wfre_text_whole(wfre_text *text, uint64_t value);
+/* "1,234,567". */
 void wfre_grid_whole(wfre_grid *grid, uint64_t value);
 /* Between two rows: draws a line there; makes the row that comes next stand out. */
 void wfre_grid_rule(wfre_grid *grid);

@@ -20,7 +20,7 @@ typedef struct run {
     wfre_ranker *ranker; /* NULL until there is something to rank */
     uint64_t key;
     double started, next_save;   /* on wfre_clock */
-    wfre_evaluation_info before; /* what earlier sessions spent */
+    wfre_evaluation_info before; /* what earlier runs spent */
 } run;
 
 void wfre_eval_options_default(wfre_eval_options *options)
@@ -76,7 +76,7 @@ static void take_from_base(run *r)
         }
 }
 
-/* What the evaluation cost so far, earlier sessions included. */
+/* What the evaluation cost so far, earlier runs included. */
 static void add_cost(run *r)
 {
     wfre_rank_cost cost = r->ranker ? wfre_ranker_cost(r->ranker) : (wfre_rank_cost){0};
@@ -87,7 +87,7 @@ static void add_cost(run *r)
 }
 
 /* Saves if it is time to, or if the caller wants to stop; then says where to go on. */
-static wfre_status look_around(run *r, uint64_t done, wfre_error *error)
+static wfre_status save_if_due(run *r, uint64_t done, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     bool stop = wfre_interrupted(r->monitor);
@@ -131,7 +131,7 @@ static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
     uint32_t ids[WFRE_RANK_BATCH], next = 0;
     r->next_save = wfre_clock() + SAVE_SECONDS;
     for (;;) {
-        TRY(look_around(r, next, error));
+        TRY(save_if_due(r, next, error));
         size_t count = collect(r, &next, batch, ids);
         if (count == 0)
             break;

@@ -74,11 +74,12 @@ static void put_table(const wfre_sweep_panel *panels, size_t count, wfre_text *t
     }
 }
 
-/* Calls put(name, value, run, row) for every row of every run, in order. */
+/* Writes one row of one run; `first` is true for the first of all. */
 typedef void (*row_writer)(wfre_text *text, bool first, const wfre_sweep_panel *panel,
                            const wfre_sweep_point *point, size_t run,
                            const wfre_evaluation_row *row);
 
+/* Calls `put` for every row of every run, in order. */
 static void each_row(const wfre_sweep_panel *panels, size_t count, row_writer put, wfre_text *text)
 {
     bool first = true;

@@ -102,7 +102,7 @@ WFRE_NODISCARD wfre_status wfre_graph_builder_relation_label(wfre_graph_builder 
 /* The graph as a file, replaced atomically; the builder is spent but still to be freed. */
 WFRE_NODISCARD wfre_status wfre_graph_builder_write(wfre_graph_builder *builder, const char *path,
                                                     const wfre_monitor *monitor, wfre_error *error);
-/* The graph in memory, for tests and tools; the builder is spent but still to be freed. */
+/* The graph in memory; the builder is spent but still to be freed. */
 WFRE_NODISCARD wfre_status wfre_graph_builder_finish(wfre_graph_builder *builder,
                                                      wfre_graph **graph, wfre_error *error);
 

@@ -21,8 +21,8 @@ static bool same_text(wfre_name name, const char *text, size_t length)
     return name.length == length && (length == 0 || memcmp(name.bytes, text, length) == 0);
 }
 
-/* The slot that holds the text or the free slot where it belongs; slot_count if there is neither.
- */
+/* The slot that holds the text or the free slot where it belongs;
+ * slot_count if there is neither. */
 static uint64_t find_slot(const wfre_names *names, const uint32_t *slots, uint64_t slot_count,
                           const char *text, size_t length)
 {

@@ -1,5 +1,5 @@
 /* Python pickles, as data: ints, strs, tuples, lists, sets, dicts and defaultdicts of protocols 2
- * to 4. Nothing is executed; every opcode that these do not need is refused by name and offset. */
+ * to 5. Nothing is executed; every opcode that these do not need is refused by name and offset. */
 #ifndef WFRE_SRC_GRAPH_PICKLE_H
 #define WFRE_SRC_GRAPH_PICKLE_H
 

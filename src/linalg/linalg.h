@@ -20,10 +20,13 @@ typedef enum wfre_activation {
     WFRE_SIGMOID,
 } wfre_activation;
 
-/* Layer norm over each row of x, with an affine map and an activation behind it:
- *   hat = (x - mean) * rstd,  rstd = 1 / sqrt(variance + epsilon),  y = activation(gain * hat +
- * bias) forward reads x and writes y, mean and rstd; backward reads all of them and dy, writes dx
- * and adds to dgain and dbias (unless they are NULL). dx may be dy. */
+/* Layer norm over each row of x, then an affine map and an activation:
+ *
+ *   hat = (x - mean) * rstd,  rstd = 1 / sqrt(variance + epsilon)
+ *   y = activation(gain * hat + bias)
+ *
+ * Forward reads x and writes y, mean and rstd; backward reads all of them and dy, writes dx and
+ * adds to dgain and dbias (unless they are NULL). dx may be dy. */
 typedef struct wfre_norm_job {
     size_t rows, width;
     wfre_activation activation;
@@ -100,8 +103,8 @@ typedef struct wfre_vector_table {
     double (*dot)(size_t n, const float *x, const float *y);
     double (*squared_norm)(size_t n, const float *x);
 
-    /* Softmax pieces of one row: the maximum (n >= 1), and x = exp(x - shift), returning the sum.
-     */
+    /* Softmax pieces of one row: the maximum (n >= 1), and x = exp(x - shift),
+     * returning the sum. */
     float (*maximum)(size_t n, const float *x);
     double (*exp_shifted)(size_t n, float shift, float *x);
 

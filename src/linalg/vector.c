@@ -328,8 +328,8 @@ static void array_combine_backward(wfre_combine f, size_t n, const float *x, con
 
 /* ---- sums and rows ------------------------------------------------------------------------ */
 
-/* Sums are kept in double precision, one for each lane: those of the lower and of the upper half.
- */
+/* Sums are kept in double precision, one for each lane:
+ * those of the lower and of the upper half. */
 typedef float half __attribute__((vector_size(2 * WFRE_LANES)));
 typedef double dvec __attribute__((vector_size(4 * WFRE_LANES)));
 typedef struct totals {

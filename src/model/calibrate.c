@@ -124,8 +124,8 @@ typedef struct fit {
     double factors[TERMS];
 } fit;
 
-/* Mean and deviation of each term over the samples that are fitted to; the first is the constant.
- */
+/* Mean and deviation of each term over the samples that are fitted to;
+ * the first is the constant. */
 static void measure_terms(fitting *f)
 {
     double sum[TERMS] = {0}, squares[TERMS] = {0}, count = 0;

@@ -7,8 +7,8 @@
  *
  *   1  best  best - score  log rank  best - score at WFRE_CALIBRATION_DEPTH  log(1 + known)
  *
- * The factors of the second and third are never positive, so that within one question a higher
- * score never has a lower probability. */
+ * The factors of best - score and of log rank are never positive, so that within one question a
+ * higher score never has a lower probability. */
 #ifndef WFRE_SRC_MODEL_CALIBRATION_H
 #define WFRE_SRC_MODEL_CALIBRATION_H
 
@@ -53,8 +53,7 @@ wfre_calibration_view wfre_calibration_look(const wfre_model *model, const char 
 /* Everything that the probability of the hit at `index` depends on. */
 void wfre_calibration_terms(const wfre_model *model, const wfre_calibration_view *view,
                             const wfre_hit *hits, size_t index, double *terms);
-/* The probability of the hit at `index`, counted from 0; NAN without a
- * calibration. */
+/* The probability of the hit at `index`, counted from 0; NAN without a calibration. */
 double wfre_calibration_probability(const wfre_model *model, const wfre_calibration_view *view,
                                     const wfre_hit *hits, size_t index);
 

@@ -30,7 +30,7 @@ WFRE_NODISCARD wfre_status wfre_model_read(const wfre_safetensors *file, const c
 WFRE_NODISCARD wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *path,
                                                     wfre_model_settings *settings,
                                                     wfre_error *error);
-/* Copies a stored float32 tensor of exactly `count` elements. */
+/* Copies a stored tensor of exactly `count` elements, float32 or bfloat16, as float32. */
 WFRE_NODISCARD wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *path,
                                                   const char *name, size_t count, float *out,
                                                   wfre_error *error);

@@ -20,8 +20,8 @@
 
 typedef struct wfre_filter wfre_filter;
 
-/* Whether a filter is worth having: the score is an iterated one, on blocks that are not too long.
- */
+/* Whether a filter is worth having: the score is an iterated one,
+ * on blocks that are not too long. */
 bool wfre_filter_suits(const wfre_score_settings *settings);
 
 /* What a filter is made from: the entities as the score reads them, and some queries like those to

@@ -7,8 +7,7 @@
 #define WFRE_SRC_MODEL_METRICS_H
 
 #include "base/error.h"
-#include "wfre/eval.h"
-#include "wfre/graph.h"
+#include "wfre/model.h"
 
 /* How many non-answers have a higher score than a hard answer, and how many have the same. */
 typedef struct wfre_standing {

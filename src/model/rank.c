@@ -7,8 +7,8 @@
  *      factor, is the margin m.
  *   2. Score the hard answers exactly. Entities with an estimate within m of some t are undecided,
  *      unless they are answers themselves, which do not count.
- *   3. Score the undecided exactly and put the results in place of the estimates. Should one of
- * them have an error close to the margin, widen it and go back to 2.
+ *   3. Score the undecided exactly and put the results in place of the estimates. Should one
+ *      of them have an error close to the margin, widen it and go back to 2.
  *   4. Count as if all distances were exact.
  *
  * An answer deep in the crowd has thousands of undecided neighbours, and its 1 / rank would hardly
@@ -74,8 +74,8 @@ typedef struct batch {
     wfre_embedding embedding;
 } batch;
 
-/* Where the branches of query q begin in the table; those of the last end where q + 1 would begin.
- */
+/* Where the branches of query q begin in the table;
+ * those of the last end where q + 1 would begin. */
 static size_t first_row(const batch *b, size_t q)
 {
     return b->embedding.begin[q] - b->embedding.begin[0];
@@ -83,7 +83,7 @@ static size_t first_row(const batch *b, size_t q)
 
 /* ---- counting ----------------------------------------------------------------------------- */
 
-/* The smallest distance over the branches, as a score that is higher for nearer entities. */
+/* The smallest distance over the branches. */
 static void nearest_branch(const float *rows, size_t stride, size_t branches, size_t count,
                            float *out)
 {
@@ -93,7 +93,7 @@ static void nearest_branch(const float *rows, size_t stride, size_t branches, si
             out[i] = rows[b * stride + i] < out[i] ? rows[b * stride + i] : out[i];
 }
 
-/* Standings from the worker's distances, which are negated for it. */
+/* Standings from the worker's distances, which are negated: a nearer entity has a higher score. */
 static wfre_status count_standings(const wfre_ranker *r, worker *w, const wfre_rank_query *query)
 {
     uint32_t entities = r->model->entity_count;

@@ -32,8 +32,8 @@ WFRE_NODISCARD wfre_status wfre_sketch_open(const wfre_model *model, const wfre_
                                             wfre_error *error);
 void wfre_sketch_free(wfre_sketch *sketch);
 
-/* The tables that it was created with become the caller's; nothing else can be done with it then.
- */
+/* The tables that it was created with become the caller's;
+ * nothing else can be done with it then. */
 wfre_sketch_tables *wfre_sketch_take(wfre_sketch *sketch);
 
 /* estimates[q * entities + e] for `count` query rows. One call at a time. */

@@ -1,8 +1,9 @@
-/* Operator trees by set operations. See query/set.h for how sets are held and complements avoided.
- */
+/* The public engine, and operator trees by set operations: query/set.h says how sets are held and
+ * complements avoided. */
 #include "query/exact.h"
 
 #include "base/clock.h"
+#include "query/join.h"
 
 wfre_status wfre_exact_open(wfre_exact *exact, const wfre_graph *graph, wfre_error *error)
 {
@@ -263,5 +264,43 @@ wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split, const wfre_node
         *answers = (wfre_list){set.ids, set.count};
 cleanup:
     wfre_set_release(&exact->sets, &set);
+    return status;
+}
+
+/* ---- the public front --------------------------------------------------------------------- */
+
+wfre_status wfre_exact_create(const wfre_graph *graph, wfre_exact **exact, wfre_error *error)
+{
+    wfre_exact *made = wfre_alloc(1, sizeof *made);
+    if (!made)
+        return wfre_fail_memory(error, "making room for answers");
+    wfre_status status = wfre_exact_open(made, graph, error);
+    if (status == WFRE_OK)
+        *exact = made;
+    else
+        wfre_free(made);
+    return status;
+}
+
+void wfre_exact_free(wfre_exact *exact)
+{
+    if (exact)
+        wfre_exact_close(exact);
+    wfre_free(exact);
+}
+
+wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_query *query,
+                              double timeout, const wfre_monitor *monitor, wfre_list *answers,
+                              wfre_error *error)
+{
+    if (!query->formula && (!query->tree || wfre_tree_is_type(query->tree)))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "a query type has no answers; give its entities and relations");
+    exact->deadline = timeout > 0 ? wfre_clock() + timeout : 0;
+    exact->monitor = monitor;
+    wfre_status status = query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
+                                     : wfre_exact_formula(exact, split, query, answers, error);
+    exact->deadline = 0; /* both are this question's */
+    exact->monitor = NULL;
     return status;
 }

@@ -83,8 +83,8 @@ static const wfre_node *project(rewriter *w, wfre_relation relation, const wfre_
     return w->failed ? NULL : make_like(w, node, branches);
 }
 
-/* The intersection of nodes in DNF: distributes over the first that is a union, then over the rest.
- */
+/* The intersection of nodes in DNF: distributes over the first that is a union,
+ * then over the rest. */
 static const wfre_node *intersect(rewriter *w, const wfre_node *const *parts, uint32_t count)
 {
     uint32_t at = 0;

@@ -9,9 +9,8 @@
 
 typedef struct parser {
     wfre_cursor cursor;
-    size_t
-        nameless; /* offset of the first e or p without a name, WFRE_NO_OFFSET if there is none */
-    bool named;   /* some e or p has a name */
+    size_t nameless; /* offset of the first e or p without a name, or WFRE_NO_OFFSET */
+    bool named;      /* some e or p has a name */
 } parser;
 
 static wfre_status parse_node(parser *p, unsigned depth, const wfre_node **node);

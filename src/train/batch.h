@@ -22,8 +22,7 @@ typedef struct wfre_batch {
 
     uint32_t *positive_begin, *positives; /* candidate slots */
     uint32_t *answer_begin, *answers;     /* candidate slots of all known answers */
-    uint32_t *negative_begin,
-        *negatives; /* each query's own candidates; empty if they are shared */
+    uint32_t *negative_begin, *negatives; /* each query's own; empty if candidates are shared */
 } wfre_batch;
 
 typedef struct wfre_batcher wfre_batcher;

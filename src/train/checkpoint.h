@@ -5,8 +5,8 @@
 
 #include "train/trainer.h"
 
-/* Replaces the file atomically. `best` is the best validation result so far, -1 if there is none.
- */
+/* Replaces the file atomically. `best` is the best validation result so far,
+ * -1 if there is none. */
 WFRE_NODISCARD wfre_status wfre_checkpoint_write(const wfre_trainer *trainer, const char *path,
                                                  double best, wfre_error *error);
 

@@ -29,23 +29,25 @@ typedef struct wfre_loss_batch {
     float *table_gradient;  /* [candidates, dim], overwritten */
 } wfre_loss_batch;
 
-typedef struct wfre_loss_engine wfre_loss_engine;
+typedef struct wfre_matrix_engine wfre_matrix_engine;
 
-WFRE_NODISCARD wfre_status wfre_loss_create(const wfre_train_settings *settings, wfre_pool *pool,
-                                            wfre_linalg *linalg, wfre_loss_engine **engine,
-                                            wfre_error *error);
-void wfre_loss_free(wfre_loss_engine *engine);
+WFRE_NODISCARD wfre_status wfre_matrix_engine_create(const wfre_train_settings *settings,
+                                                     wfre_pool *pool, wfre_linalg *linalg,
+                                                     wfre_matrix_engine **engine,
+                                                     wfre_error *error);
+void wfre_matrix_engine_free(wfre_matrix_engine *engine);
 
 /* The batch's loss by the local closed form: the mean over the members, each of which learns as if
  * it were the whole model, so that the gradients are those of the sum. */
-WFRE_NODISCARD wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *batch,
-                                            double *loss, wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_loss_matrix(wfre_matrix_engine *engine,
+                                            const wfre_loss_batch *batch, double *loss,
+                                            wfre_error *error);
 
 /* For each query the `hard` candidates, answers left out, that the local closed form ranks highest:
  * query q has hardest[begin[q] .. begin[q + 1]). Both live until the next call. */
-WFRE_NODISCARD wfre_status wfre_loss_hardest(wfre_loss_engine *engine, const wfre_loss_batch *batch,
-                                             const uint32_t **begin, const uint32_t **hardest,
-                                             wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_loss_hardest(wfre_matrix_engine *engine,
+                                             const wfre_loss_batch *batch, const uint32_t **begin,
+                                             const uint32_t **hardest, wfre_error *error);
 
 /* ---- the pair way ------------------------------------------------------------------------- */
 
@@ -56,12 +58,14 @@ WFRE_NODISCARD wfre_status wfre_pair_engine_create(const wfre_train_settings *se
                                                    wfre_pair_engine **engine, wfre_error *error);
 void wfre_pair_engine_free(wfre_pair_engine *engine);
 
-/* The batch's loss by the model's own score: each query with its positives and its own negatives.
- */
+/* The batch's loss by the model's own score: each query with its positives and own negatives. */
 WFRE_NODISCARD wfre_status wfre_loss_pairs(wfre_pair_engine *engine, const wfre_loss_batch *batch,
                                            double *loss, wfre_error *error);
 
 /* ---- one query ---------------------------------------------------------------------------- */
+
+/* The logit of a candidate that does not count. */
+#define WFRE_LEFT_OUT (-1e30f)
 
 /* Turns one query's logits, in place, into the gradient of the loss with respect to them, scaled by
  * its weight, and returns its weighted loss. `logits` has `count` candidates; `answers` are left

@@ -151,8 +151,8 @@ typedef struct entity_task {
     wfre_adamw adamw;
 } entity_task;
 
-/* Updates a block of entities. Where the stored value lies outside [0, 1] the clamp has no slope.
- */
+/* Updates a block of entities. Where the stored value lies outside [0,
+ * 1] the clamp has no slope. */
 static void update_entities(void *context, size_t chunk, unsigned worker)
 {
     const entity_task *task = context;
@@ -248,7 +248,7 @@ wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
     t->smooth_loss = t->step == 0 ? loss : 0.98 * t->smooth_loss + 0.02 * loss;
     t->last_loss = loss;
     t->step++;
-    t->session_steps++;
+    t->own_steps++;
 cleanup:
     return status;
 }
@@ -266,7 +266,7 @@ bool wfre_trainer_done(const wfre_trainer *t)
 
 wfre_train_status wfre_trainer_status(const wfre_trainer *t)
 {
-    double session = wfre_clock() - t->started;
+    double elapsed = wfre_clock() - t->started;
     return (wfre_train_status){
         .step = t->step,
         .steps = t->settings.steps,
@@ -275,7 +275,7 @@ wfre_train_status wfre_trainer_status(const wfre_trainer *t)
         .loss = t->smooth_loss,
         .last_loss = t->last_loss,
         .rate = t->rate,
-        .queries_per_second = (double)(t->session_steps * t->settings.batch) / session,
+        .queries_per_second = (double)(t->own_steps * t->settings.batch) / elapsed,
         .time_sampling = t->times[0],
         .time_projection = t->times[1],
         .time_scoring = t->times[2],
@@ -369,7 +369,7 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
             goto cleanup;
         }
     TRY(wfre_run_create(t->model, pool, t->linalg, settings->precision, &t->run, error));
-    TRY(wfre_loss_create(&t->settings, pool, t->linalg, &t->loss, error));
+    TRY(wfre_matrix_engine_create(&t->settings, pool, t->linalg, &t->loss, error));
     TRY(wfre_pair_engine_create(&t->settings, pool, t->linalg, &t->pairs, error));
     TRY(wfre_batcher_create(graph, &t->settings, pool, &t->batcher, error));
     t->started = wfre_clock();
@@ -387,7 +387,7 @@ void wfre_trainer_free(wfre_trainer *t)
     if (!t)
         return;
     wfre_batcher_free(t->batcher);
-    wfre_loss_free(t->loss);
+    wfre_matrix_engine_free(t->loss);
     wfre_pair_engine_free(t->pairs);
     wfre_run_free(t->run);
     wfre_program_free(&t->program);

@@ -25,7 +25,7 @@ struct wfre_trainer {
     const wfre_batch *batch; /* the current one */
     wfre_program program;
     wfre_run *run;
-    wfre_loss_engine *loss;
+    wfre_matrix_engine *loss;
     wfre_pair_engine *pairs;
     float *table;           /* [slots, d] the batch's entities */
     float *table_gradient;  /* [slots, d] */
@@ -35,15 +35,15 @@ struct wfre_trainer {
     float *zeros; /* [threads, d] the gradient of an entity that the batch does not touch */
 
     uint64_t step;
-    uint64_t session_steps; /* since this process began */
-    double started;         /* on wfre_clock */
-    double seconds_before;  /* spent before a resumption */
+    uint64_t own_steps;    /* since this process began */
+    double started;        /* on wfre_clock */
+    double seconds_before; /* spent before a resumption */
     double smooth_loss, last_loss, rate;
     double times[4]; /* sampling, projection, scoring, optimizer */
 };
 
-/* Like wfre_trainer_create with a model that exists already, which it takes over unless it fails.
- */
+/* Like wfre_trainer_create with a model that exists already,
+ * which it takes over unless it fails. */
 WFRE_NODISCARD wfre_status wfre_trainer_create_with(const wfre_graph *graph,
                                                     const wfre_train_settings *settings,
                                                     wfre_pool *pool, wfre_model *model,

@@ -1,5 +1,5 @@
-/* Validation on the way: the MRR of a sample of queries whose hard answers the train graph lacks.
- */
+/* Validation on the way: the MRR of a sample of queries whose hard answers the
+ * train graph lacks. */
 #ifndef WFRE_SRC_TRAIN_VALIDATE_H
 #define WFRE_SRC_TRAIN_VALIDATE_H
 

@@ -34,8 +34,8 @@ static bool read_row(const json_t *array, double *row)
     return json_is_array(array);
 }
 
-/* Replaces a setting by the case's own, if it has one; false if that is not a number or negative.
- */
+/* Replaces a setting by the case's own, if it has one;
+ * false if that is not a number or negative. */
 static bool read_number(const json_t *object, const char *key, double *value)
 {
     const json_t *item = json_object_get(object, key);

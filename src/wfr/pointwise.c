@@ -236,7 +236,7 @@ static void pack_double(const wfre_score *score, const double *row, void *side)
     transform_side(score, side);
 }
 
-/* Sums the blocks, giving the gradients of each to `use`. */
+/* Where the gradients of a pair go. */
 typedef struct gradient_sink {
     float *left, *right;                /* both NULL, or both not */
     double *left_double, *right_double; /* each may be NULL */

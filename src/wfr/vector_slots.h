@@ -153,8 +153,8 @@ static void pack_right_wide(const wfre_score *score, const float *row, void *sid
     pack_right_side(score, row, side, POWER_WIDE);
 }
 
-/* False when out of memory; leaves the slots as they are where even double cannot hold the range.
- */
+/* False when out of memory; leaves the slots as they are where even double cannot
+ * hold the range. */
 static bool use_vector_kernels(wfre_score *score, const char *float_name, const char *double_name)
 {
     if (score->octaves_low < -WIDE_OCTAVES || score->octaves_high > WIDE_OCTAVES)

@@ -1,5 +1,5 @@
-/* Cases for scores: what is taken has rows of equal length and is scored, or refused by the score.
- */
+/* Cases for scores: what is taken has rows of equal length and is scored,
+ * or refused by the score. */
 #include <math.h>
 #include <stdlib.h>
 

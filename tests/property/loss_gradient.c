@@ -19,7 +19,7 @@ typedef struct fixture {
     uint32_t own[QUERIES * CANDIDATES], own_begin[QUERIES + 1]; /* all that is no answer */
     wfre_pool *pool;
     wfre_linalg *linalg;
-    wfre_loss_engine *matrix;
+    wfre_matrix_engine *matrix;
     wfre_pair_engine *pairs;
     bool by_pairs;
 } fixture;
@@ -84,14 +84,14 @@ static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, doubl
     };
     assert_ok(wfre_pool_create(2, &f->pool, error));
     assert_ok(wfre_linalg_create(f->pool, WFRE_ISA_REFERENCE, &f->linalg, error));
-    assert_ok(wfre_loss_create(&f->settings, f->pool, f->linalg, &f->matrix, error));
+    assert_ok(wfre_matrix_engine_create(&f->settings, f->pool, f->linalg, &f->matrix, error));
     assert_ok(wfre_pair_engine_create(&f->settings, f->pool, f->linalg, &f->pairs, error));
 }
 
 static void close_fixture(fixture *f)
 {
     wfre_pair_engine_free(f->pairs);
-    wfre_loss_free(f->matrix);
+    wfre_matrix_engine_free(f->matrix);
     wfre_linalg_free(f->linalg);
     wfre_pool_free(f->pool);
 }

@@ -259,8 +259,8 @@ static void check_bfloat16(const batch *b, wfre_pool *pool)
     wfre_free(floats);
 }
 
-/* The same bits from one pair at a time, from batches on any number of threads, and from the store.
- */
+/* The same bits from one pair at a time, from batches on any number of threads,
+ * and from the store. */
 static void check_batch(batch *b)
 {
     wfre_pool *pool;

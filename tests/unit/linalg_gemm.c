@@ -9,8 +9,8 @@ typedef struct shape {
     size_t m, n, k;
 } shape;
 
-/* Edges of the register tiles (6 x 16, 14 x 32, 32 x 32), of panels in k, and slices of a long k.
- */
+/* Edges of the register tiles (6 x 16, 14 x 32, 32 x 32), of panels in k,
+ * and slices of a long k. */
 static const shape SHAPES[] = {
     {1, 1, 1},     {1, 5, 7},       {2, 16, 8},    {3, 17, 33},    {5, 31, 1},    {6, 16, 320},
     {7, 33, 40},   {12, 48, 100},   {13, 15, 333}, {14, 32, 17},   {15, 65, 64},  {28, 40, 9},

@@ -102,8 +102,8 @@ static void test_file(void **state)
     wfre_free(path);
 }
 
-/* Every shorter file, and every file with one byte of its header changed, is refused or harmless.
- */
+/* Every shorter file, and every file with one byte of its header changed,
+ * is refused or harmless. */
 static void test_damaged_file(void **state)
 {
     (void)state;

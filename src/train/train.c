@@ -26,7 +26,7 @@ static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.
 /* Behind the end of such a run, fitting lifts and probabilities may take those shares. */
 static const double LIFT_SHARE = 0.04, CALIBRATION_SHARE = 0.02;
 
-typedef struct session {
+typedef struct training {
     const wfre_graph *graph;
     const wfre_train_run *run;
     wfre_pool *pool;
@@ -42,7 +42,7 @@ typedef struct session {
     double next_checkpoint; /* on wfre_clock */
     double next_log;        /* in progress */
     int next_validation;    /* in tenths of it */
-} session;
+} training;
 
 /* ---- files -------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static char *beside(const char *model, const char *suffix)
 
 /* Draws the validation MRR over the steps, or the loss if nothing is validated, as the log has it:
  * from the first step on, however often the run was resumed. */
-static wfre_status draw_curve(const session *s, wfre_error *error)
+static wfre_status draw_curve(const training *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_text svg = {0};
@@ -89,14 +89,14 @@ cleanup:
     return status;
 }
 
-static wfre_status write_log(session *s, const char *line, wfre_error *error)
+static wfre_status write_log(training *s, const char *line, wfre_error *error)
 {
     if (fputs(line, s->log) < 0 || fflush(s->log) != 0)
         return wfre_fail_errno(error, s->log_path, "write");
     return WFRE_OK;
 }
 
-static wfre_status log_status(session *s, wfre_error *error)
+static wfre_status log_status(training *s, wfre_error *error)
 {
     wfre_train_status now = wfre_trainer_status(s->trainer);
     char line[512];
@@ -109,7 +109,7 @@ static wfre_status log_status(session *s, wfre_error *error)
 
 /* ---- on the way --------------------------------------------------------------------------- */
 
-static void report(const session *s)
+static void report(const training *s)
 {
     wfre_train_status now = wfre_trainer_status(s->trainer);
     double left = now.progress > 0 ? now.seconds * (1 / now.progress - 1) : 0;
@@ -124,7 +124,7 @@ static void report(const session *s)
 }
 
 /* Validates, and keeps the model if it is the best so far. */
-static wfre_status validate(session *s, wfre_error *error)
+static wfre_status validate(training *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     const wfre_model *model = wfre_trainer_model(s->trainer);
@@ -152,7 +152,7 @@ cleanup:
 }
 
 /* Keeps the state of the run; returns that it was interrupted. */
-static wfre_status stop(session *s, wfre_error *error)
+static wfre_status stop(training *s, wfre_error *error)
 {
     wfre_status status = wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, error);
     if (status != WFRE_OK)
@@ -163,7 +163,7 @@ static wfre_status stop(session *s, wfre_error *error)
 }
 
 /* What is due between two steps. */
-static wfre_status look_around(session *s, wfre_error *error)
+static wfre_status between_steps(training *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     double progress = wfre_trainer_progress(s->trainer);
@@ -190,7 +190,7 @@ cleanup:
 
 /* Fits what is left to fit, if there are queries to do it on: first what changes rankings, then
  * what a search reads, then probabilities, which depend on both. */
-static wfre_status fit(session *s, const wfre_validation *queries, wfre_model *model,
+static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *model,
                        wfre_error *error)
 {
     wfre_status status = WFRE_OK;
@@ -222,7 +222,7 @@ cleanup:
 }
 
 /* Adds to the model that was kept what answering questions needs. */
-static wfre_status complete(session *s, wfre_error *error)
+static wfre_status complete(training *s, wfre_error *error)
 {
     wfre_status status;
     wfre_model *model = NULL;
@@ -240,7 +240,7 @@ cleanup:
 }
 
 /* The end: a last look, the model if nothing better was kept, and no checkpoint any more. */
-static wfre_status finish(session *s, wfre_error *error)
+static wfre_status finish(training *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     TRY(log_status(s, error));
@@ -263,7 +263,7 @@ cleanup:
 /* ---- begin and end ------------------------------------------------------------------------ */
 
 /* A fresh run that starts with the weights of a trained model; score and recipe are its own. */
-static wfre_status start_from(session *s, const wfre_train_settings *settings, wfre_error *error)
+static wfre_status start_from(training *s, const wfre_train_settings *settings, wfre_error *error)
 {
     wfre_safetensors *file = NULL;
     wfre_model *model = NULL;
@@ -320,7 +320,7 @@ wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *
     return status;
 }
 
-static wfre_status begin(session *s, const wfre_train_settings *settings, bool *resumed,
+static wfre_status begin(training *s, const wfre_train_settings *settings, bool *resumed,
                          wfre_error *error)
 {
     wfre_status status = WFRE_OK;
@@ -358,7 +358,7 @@ cleanup:
     return status;
 }
 
-static void end(session *s)
+static void end(training *s)
 {
     if (s->log)
         fclose(s->log);
@@ -373,20 +373,20 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                        const wfre_train_run *run, wfre_pool *pool, const wfre_monitor *monitor,
                        wfre_train_summary *summary, wfre_error *error)
 {
-    session s = {.graph = graph,
-                 .run = run,
-                 .pool = pool,
-                 .monitor = monitor,
-                 .best = -1,
-                 .last = -1,
-                 .calibration = -1};
+    training s = {.graph = graph,
+                  .run = run,
+                  .pool = pool,
+                  .monitor = monitor,
+                  .best = -1,
+                  .last = -1,
+                  .calibration = -1};
     wfre_status status;
     bool resumed = false;
     TRY(check_lifts(settings, error));
     TRY(begin(&s, settings, &resumed, error));
     while (!wfre_trainer_done(s.trainer)) {
         TRY(wfre_trainer_step(s.trainer, error));
-        TRY(look_around(&s, error));
+        TRY(between_steps(&s, error));
     }
     TRY(finish(&s, error));
     *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, s.calibration,

@@ -1,4 +1,4 @@
-/* The two losses on one query's logits, and the matrix way for a whole batch.
+/* The matrix way: all queries of a batch against all candidates by the local closed form.
  *
  * The local closed form, with x = u + tau, y = v + tau, p = 1/(2 + eps) and b blocks:
  *
@@ -12,7 +12,6 @@
  * single facts by heart. So price * (rho / b) sum x is added to the loss of each question. */
 #include "train/loss.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -20,11 +19,10 @@
 #include "base/pool.h"
 
 static const float SLOPE_FLOOR = 0.03f;
-static const float LEFT_OUT = -1e30f; /* the logit of a candidate that does not count */
 
-enum { BLOCK_ROWS = 16 };
+enum { BLOCK_ROWS = 16, COLUMNS = 1024 }; /* of one task */
 
-struct wfre_loss_engine {
+struct wfre_matrix_engine {
     wfre_train_settings settings;
     wfre_pool *pool;
     wfre_linalg *linalg;
@@ -34,87 +32,23 @@ struct wfre_loss_engine {
     float *product;       /* [branches, d] and [candidates, d]: gradients of the powers */
     float *logits;        /* [branches, candidates] */
     float *table_offset;  /* [candidates] the candidate's own share of the logit */
+    float *branch_offset; /* [branches] what a branch adds to all its logits */
     float *branch_sum;    /* [branches] the gradient's row sums */
     float *table_sum;     /* [candidates] its column sums */
     double *losses;       /* [queries] */
     uint32_t *hardest;    /* [queries, hard] */
     uint32_t *hard_begin; /* [queries + 1] */
-    float *scratch;       /* [threads, candidates + answers] */
+    float *scratch;       /* [threads, scratch_stride] */
     size_t capacity_branch, capacity_table, capacity_product, capacity_logits, capacity_offset;
-    size_t capacity_branch_sum, capacity_table_sum, capacity_losses, capacity_scratch;
+    size_t capacity_branch_offset, capacity_branch_sum, capacity_table_sum;
+    size_t capacity_losses, capacity_scratch;
     size_t scratch_stride, capacity_hardest, capacity_hard_begin;
 };
 
-/* ---- one query ---------------------------------------------------------------------------- */
-
-/* -log sigmoid(x), without overflow. */
-static double softplus_negative(double x)
-{
-    return x > 0 ? log1p(exp(-x)) : log1p(exp(x)) - x;
-}
-
-static double sigmoid(double x)
-{
-    return x > 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
-}
-
-static double softmax_gradient(const wfre_query_loss *query, const wfre_vector_table *vectors,
-                               float *logits, const float *positive)
-{
-    size_t count = query->positive_count;
-    float top = vectors->maximum(query->count, logits);
-    for (size_t i = 0; i < count; i++)
-        top = positive[i] > top ? positive[i] : top;
-    double rest = vectors->exp_shifted(query->count, top, logits);
-    double loss = 0, factor = 0, weight = (double)query->weight / (double)count;
-    for (size_t i = 0; i < count; i++) {
-        double own = exp((double)positive[i] - (double)top);
-        loss += log(own + rest) - ((double)positive[i] - (double)top);
-        factor += 1 / (own + rest);
-    }
-    vectors->scale(query->count, (float)(weight * factor), logits);
-    for (size_t i = 0; i < count; i++) {
-        double own = exp((double)positive[i] - (double)top);
-        logits[query->positives[i]] = (float)(-weight * rest / (own + rest));
-    }
-    return weight * loss;
-}
-
-static double sigmoid_gradient(const wfre_query_loss *query, float *logits, const float *positive)
-{
-    double loss = 0;
-    size_t negatives = query->count - query->answer_count;
-    double weight = 0.5 * (double)query->weight;
-    double share = negatives ? weight / (double)negatives : 0;
-    for (size_t c = 0; c < query->count; c++) {
-        double logit = (double)logits[c];
-        bool counts = logits[c] != LEFT_OUT;
-        loss += counts ? share * softplus_negative(-logit) : 0;
-        logits[c] = counts ? (float)(share * sigmoid(logit)) : 0;
-    }
-    share = weight / (double)query->positive_count;
-    for (size_t i = 0; i < query->positive_count; i++) {
-        loss += share * softplus_negative((double)positive[i]);
-        logits[query->positives[i]] = (float)(-share * sigmoid(-(double)positive[i]));
-    }
-    return loss;
-}
-
-double wfre_query_loss_gradient(const wfre_query_loss *query, const wfre_vector_table *vectors,
-                                float *logits, float *saved)
-{
-    for (size_t i = 0; i < query->positive_count; i++)
-        saved[i] = logits[query->positives[i]];
-    for (size_t i = 0; i < query->answer_count; i++)
-        logits[query->answers[i]] = LEFT_OUT;
-    return query->kind == WFRE_LOSS_SOFTMAX ? softmax_gradient(query, vectors, logits, saved)
-                                            : sigmoid_gradient(query, logits, saved);
-}
-
-/* ---- the matrix way ----------------------------------------------------------------------- */
+/* ---- logits and gradients ----------------------------------------------------------------- */
 
 typedef struct matrix_task {
-    wfre_loss_engine *engine;
+    wfre_matrix_engine *engine;
     const wfre_loss_batch *batch;
     size_t column, width; /* the bins that are compared: a member's, or all */
     float power;          /* p */
@@ -151,7 +85,6 @@ static void prepare_candidates(void *context, size_t chunk, unsigned worker)
     }
 }
 
-/* branch_sum holds, until the gradients take its place, what a branch adds to all its logits. */
 static void prepare_branches(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
@@ -163,7 +96,7 @@ static void prepare_branches(void *context, size_t chunk, unsigned worker)
         double sum = power_row(task, batch->branches + r * batch->dim + task->column,
                                task->engine->branch_power + r * task->width);
         double whole = sum + model->score.epsilon * (double)task->width;
-        task->engine->branch_sum[r] = (float)(model->gamma - (double)task->scale * whole);
+        task->engine->branch_offset[r] = (float)(model->gamma - (double)task->scale * whole);
     }
 }
 
@@ -195,12 +128,12 @@ static void share_branches(const wfre_loss_batch *batch, float *logits, size_t b
 }
 
 /* Adds the shares of branch and candidate to the logits of a query's branches. */
-static void complete_logits(wfre_loss_engine *engine, const wfre_loss_batch *batch, size_t first,
+static void complete_logits(wfre_matrix_engine *engine, const wfre_loss_batch *batch, size_t first,
                             size_t branches)
 {
     for (size_t r = first; r < first + branches; r++) {
         float *row = engine->logits + r * batch->candidates;
-        float own = engine->branch_sum[r];
+        float own = engine->branch_offset[r];
         for (size_t c = 0; c < batch->candidates; c++)
             row[c] += own + engine->table_offset[c];
     }
@@ -209,13 +142,13 @@ static void complete_logits(wfre_loss_engine *engine, const wfre_loss_batch *bat
 /* A question's mass over all its branches, in the units of logits. */
 static double mass_of(const matrix_task *task, size_t first, size_t branches)
 {
-    const wfre_loss_engine *engine = task->engine;
+    const wfre_matrix_engine *engine = task->engine;
     const wfre_model_settings *model = &engine->settings.model;
     double nothing =
         model->gamma - (double)task->scale * model->score.epsilon * (double)task->width;
     double sum = 0;
     for (size_t r = first; r < first + branches; r++)
-        sum += nothing - (double)engine->branch_sum[r];
+        sum += nothing - (double)engine->branch_offset[r];
     return sum;
 }
 
@@ -223,7 +156,7 @@ static void query_gradient(void *context, size_t q, unsigned worker)
 {
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
-    wfre_loss_engine *engine = task->engine;
+    wfre_matrix_engine *engine = task->engine;
     size_t first = batch->branch_begin[q], branches = batch->branch_begin[q + 1] - first;
     float *logits = engine->logits + first * batch->candidates;
     float *scratch = engine->scratch + worker * engine->scratch_stride;
@@ -262,7 +195,6 @@ static void query_gradient(void *context, size_t q, unsigned worker)
 static void column_sums(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
-    enum { COLUMNS = 1024 };
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * COLUMNS, left = batch->candidates - first;
@@ -274,8 +206,7 @@ static void column_sums(void *context, size_t chunk, unsigned worker)
                                     sums);
 }
 
-/* out = -(rho / b) (sum - x^(p-1) product), x + tau being kept away from 0; and x^(p-1) is
- * power / x. */
+/* out = -(rho / b) (sum - (x + tau)^(p-1) product), with x + tau kept away from 0. */
 static void finish_row(const matrix_task *task, const float *x, float sum, const float *product,
                        float *out)
 {
@@ -317,7 +248,7 @@ static void finish_candidates(void *context, size_t chunk, unsigned worker)
     }
 }
 
-static wfre_status reserve(wfre_loss_engine *e, const matrix_task *task, wfre_error *error)
+static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
     size_t width = task->width, most = 0;
@@ -334,6 +265,7 @@ static wfre_status reserve(wfre_loss_engine *e, const matrix_task *task, wfre_er
         wfre_reserve_tensor(&e->logits, &e->capacity_logits,
                             batch->branch_count * batch->candidates) &&
         wfre_reserve_tensor(&e->table_offset, &e->capacity_offset, batch->candidates) &&
+        wfre_reserve_tensor(&e->branch_offset, &e->capacity_branch_offset, batch->branch_count) &&
         wfre_reserve_tensor(&e->branch_sum, &e->capacity_branch_sum, batch->branch_count) &&
         wfre_reserve_tensor(&e->table_sum, &e->capacity_table_sum, batch->candidates) &&
         wfre_reserve_tensor(&e->scratch, &e->capacity_scratch, scratch) &&
@@ -342,11 +274,11 @@ static wfre_status reserve(wfre_loss_engine *e, const matrix_task *task, wfre_er
     return wfre_fail_memory(error, "scoring a batch; lower --batch or --negatives");
 }
 
-/* The three products: logits, and the gradients of both sides' powers. */
+/* The products of all powers of branches and candidates, which make the logits. */
 static wfre_status score_product(const matrix_task *task, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
-    wfre_loss_engine *engine = task->engine;
+    wfre_matrix_engine *engine = task->engine;
     double eps = engine->settings.model.score.epsilon;
     wfre_gemm_job job = {
         .transpose_b = true,
@@ -367,7 +299,7 @@ static wfre_status score_product(const matrix_task *task, wfre_error *error)
 static wfre_status gradient_products(const matrix_task *task, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
-    wfre_loss_engine *engine = task->engine;
+    wfre_matrix_engine *engine = task->engine;
     wfre_gemm_job jobs[2] = {
         {
             .m = batch->branch_count,
@@ -398,7 +330,7 @@ static wfre_status gradient_products(const matrix_task *task, wfre_error *error)
     return wfre_gemm(engine->linalg, engine->settings.precision, jobs, 2, error);
 }
 
-static matrix_task task_of(wfre_loss_engine *engine, const wfre_loss_batch *batch, size_t column,
+static matrix_task task_of(wfre_matrix_engine *engine, const wfre_loss_batch *batch, size_t column,
                            size_t width)
 {
     const wfre_model_settings *model = &engine->settings.model;
@@ -415,7 +347,7 @@ static matrix_task task_of(wfre_loss_engine *engine, const wfre_loss_batch *batc
 /* Powers of both sides and all logits but for their constant shares. */
 static wfre_status compute_logits(matrix_task *task, wfre_error *error)
 {
-    wfre_loss_engine *engine = task->engine;
+    wfre_matrix_engine *engine = task->engine;
     const wfre_loss_batch *batch = task->batch;
     wfre_status status = reserve(engine, task, error);
     if (status != WFRE_OK)
@@ -433,7 +365,7 @@ static wfre_status add_loss(matrix_task *task, double *loss, wfre_error *error)
     wfre_pool *pool = task->engine->pool;
     TRY(compute_logits(task, error));
     wfre_pool_run(pool, batch->queries, query_gradient, task);
-    wfre_pool_run(pool, (batch->candidates + 1023) / 1024, column_sums, task);
+    wfre_pool_run(pool, (batch->candidates + COLUMNS - 1) / COLUMNS, column_sums, task);
     TRY(gradient_products(task, error));
     wfre_pool_run(pool, blocks_of(batch->branch_count), finish_branches, task);
     wfre_pool_run(pool, blocks_of(batch->candidates), finish_candidates, task);
@@ -443,7 +375,7 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_loss_matrix(wfre_loss_engine *engine, const wfre_loss_batch *batch, double *loss,
+wfre_status wfre_loss_matrix(wfre_matrix_engine *engine, const wfre_loss_batch *batch, double *loss,
                              wfre_error *error)
 {
     uint32_t members = engine->settings.model.members;
@@ -466,7 +398,7 @@ static size_t highest(const float *logits, size_t count, size_t most, uint32_t *
 {
     size_t held = 0;
     for (uint32_t c = 0; c < count; c++) {
-        if (logits[c] <= LEFT_OUT)
+        if (logits[c] <= WFRE_LEFT_OUT)
             continue;
         size_t hole;
         if (held < most) { /* sift up */
@@ -500,19 +432,19 @@ static void find_hardest(void *context, size_t q, unsigned worker)
 {
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
-    wfre_loss_engine *engine = task->engine;
+    wfre_matrix_engine *engine = task->engine;
     size_t first = batch->branch_begin[q], branches = batch->branch_begin[q + 1] - first;
     float *best = engine->scratch + worker * engine->scratch_stride;
     complete_logits(engine, batch, first, branches);
     best_branch(batch, engine->logits + first * batch->candidates, branches, best);
     for (uint32_t i = batch->answer_begin[q]; i < batch->answer_begin[q + 1]; i++)
-        best[batch->answers[i]] = LEFT_OUT;
+        best[batch->answers[i]] = WFRE_LEFT_OUT;
     size_t most = engine->settings.hard;
     engine->hard_begin[q + 1] =
         (uint32_t)highest(best, batch->candidates, most, engine->hardest + q * most);
 }
 
-wfre_status wfre_loss_hardest(wfre_loss_engine *engine, const wfre_loss_batch *batch,
+wfre_status wfre_loss_hardest(wfre_matrix_engine *engine, const wfre_loss_batch *batch,
                               const uint32_t **begin, const uint32_t **hardest, wfre_error *error)
 {
     wfre_status status;
@@ -539,10 +471,11 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_loss_create(const wfre_train_settings *settings, wfre_pool *pool,
-                             wfre_linalg *linalg, wfre_loss_engine **result, wfre_error *error)
+wfre_status wfre_matrix_engine_create(const wfre_train_settings *settings, wfre_pool *pool,
+                                      wfre_linalg *linalg, wfre_matrix_engine **result,
+                                      wfre_error *error)
 {
-    wfre_loss_engine *engine = wfre_alloc_zero(1, sizeof *engine);
+    wfre_matrix_engine *engine = wfre_alloc_zero(1, sizeof *engine);
     if (!engine)
         return wfre_fail_memory(error, "preparing to train");
     engine->settings = *settings;
@@ -553,7 +486,7 @@ wfre_status wfre_loss_create(const wfre_train_settings *settings, wfre_pool *poo
     return WFRE_OK;
 }
 
-void wfre_loss_free(wfre_loss_engine *engine)
+void wfre_matrix_engine_free(wfre_matrix_engine *engine)
 {
     if (!engine)
         return;
@@ -562,6 +495,7 @@ void wfre_loss_free(wfre_loss_engine *engine)
     wfre_free(engine->product);
     wfre_free(engine->logits);
     wfre_free(engine->table_offset);
+    wfre_free(engine->branch_offset);
     wfre_free(engine->branch_sum);
     wfre_free(engine->table_sum);
     wfre_free(engine->losses);
