@@ -1,3 +1,4 @@
+/* Graphs made of a few lines, for tests. */
 #include "toy.h"
 
 #include <stdio.h>
@@ -51,6 +52,17 @@ wfre_graph *toy_random_graph(uint64_t seed, uint32_t entities, uint32_t relation
         wfre_entity tail = wfre_rng_below(&rng, entities);
         must(wfre_graph_builder_triple(builder, split, head, relation, tail, &error), &error);
     }
+    return finish(builder);
+}
+
+wfre_graph *toy_pairs_graph(uint32_t pairs)
+{
+    wfre_graph_builder *builder = start(2 * pairs + 1, 1);
+    wfre_error error;
+    for (uint32_t i = 0; i <= pairs; i++)
+        must(wfre_graph_builder_triple(builder, WFRE_TRAIN, 2 * i, 0, i < pairs ? 2 * i + 1 : 1,
+                                       &error),
+             &error);
     return finish(builder);
 }
 

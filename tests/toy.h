@@ -9,6 +9,8 @@
  * Later relations have fewer triples. */
 wfre_graph *toy_random_graph(uint64_t seed, uint32_t entities, uint32_t relations,
                              uint32_t triples);
+/* e0 -> e1, e2 -> e3, ..., `pairs` of them, and one edge more that ends at e1, all in train. */
+wfre_graph *toy_pairs_graph(uint32_t pairs);
 /* The same edges as the matrices, all in train. */
 wfre_graph *toy_graph_of(const brute_graph *brute);
 

@@ -127,7 +127,7 @@ typedef struct wfre_reliability_bin {
 
 /* How well a calibrated model's probabilities agree with what is true. */
 typedef struct wfre_reliability {
-    uint64_t queries; /* that it was measured on: none of them was used to fit */
+    uint64_t queries; /* that it was measured on; probabilities were fitted to others */
     double error;     /* expected calibration error: mean of |predicted - observed|
                        * over predictions */
     wfre_reliability_bin bins[WFRE_RELIABILITY_BINS];

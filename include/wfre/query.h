@@ -222,6 +222,9 @@ WFRE_API void wfre_sampler_free(wfre_sampler *sampler);
  * and of longer paths, to walk forwards instead, from pairs of a relation and an entity that has
  * it, all equally likely. That asks more often for entities with many edges. */
 WFRE_API void wfre_sampler_forward(wfre_sampler *sampler, double edges, double paths);
+/* Where no query of the wanted type is found, one of this type (an index into the sampler's types)
+ * is taken instead; without this the step fails. */
+WFRE_API void wfre_sampler_substitute(wfre_sampler *sampler, uint32_t type);
 WFRE_API uint32_t wfre_sampler_type_count(const wfre_sampler *sampler);
 
 /* The queries of one step, valid until the next. Query i is of type types[i], or, if that is NULL,

@@ -76,36 +76,14 @@ cleanup:
     return status;
 }
 
-/* The answers that are not to be found: known, or refuted. */
-static wfre_status leave_out(wfre_asker *asker, const wfre_node *tree, wfre_split split,
-                             wfre_list known, wfre_list *without, wfre_error *error)
-{
-    wfre_sets *sets = &asker->exact->sets;
-    wfre_set refuted, more = wfre_set_borrow(known.ids, known.count);
-    wfre_status status;
-    *without = known;
-    TRY(wfre_exact_refuted(asker->exact, split, tree, &refuted, error));
-    if (wfre_set_size(sets, &refuted) == 0)
-        goto cleanup;
-    bool united = wfre_set_unite(sets, &refuted, &more);
-    size_t count = wfre_set_size(sets, &refuted);
-    wfre_entity *ids = united ? wfre_arena_alloc(&asker->arena, count, sizeof *ids) : NULL;
-    if (!ids)
-        TRY(wfre_fail_memory(error, "answering"));
-    wfre_set_write(sets, &refuted, ids);
-    *without = (wfre_list){ids, count};
-cleanup:
-    wfre_set_release(sets, &refuted);
-    return status;
-}
-
 /* What to search for. Probabilities look at some more than are asked for. */
 static wfre_status plan(wfre_asker *asker, const wfre_node *tree, const wfre_ask_options *options,
                         wfre_list known, wfre_predict_query *query, wfre_error *error)
 {
     wfre_status status;
     *query = (wfre_predict_query){.tree = tree};
-    TRY(leave_out(asker, tree, options->split, known, &query->without, error));
+    TRY(wfre_exact_settled(asker->exact, options->split, tree, known, &asker->arena,
+                           &query->without, error));
     size_t deep = options->top > WFRE_CALIBRATION_DEPTH ? options->top : WFRE_CALIBRATION_DEPTH;
     query->top = smaller(deep, asker->model->entity_count - query->without.count);
     query->hits = wfre_arena_alloc(&asker->arena, query->top, sizeof *query->hits);
@@ -152,8 +130,8 @@ static wfre_status conclude(wfre_asker *asker, const wfre_predict_query *query,
         p->entity = query->hits[count].entity;
         p->score = wfre_model_logit(asker->model, query->hits[count].distance);
         p->probability = wfre_calibration_probability(asker->model, &view, query->hits, count);
-        if (p->probability < options->min_probability)
-            break; /* nor can those behind it be more likely */
+        if (options->min_probability > 0 && !(p->probability >= options->min_probability))
+            break; /* nor can those after it be more likely; without a calibration none is */
     }
     answers->predicted = predictions;
     answers->predicted_count = count;

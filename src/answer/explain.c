@@ -13,8 +13,7 @@ enum {
     CANDIDATES = WFRE_EXPLAIN_CANDIDATES,
     FROM_MODEL = 6,     /* candidates that the model finds */
     FROM_NEIGHBOUR = 3, /* that each candidate above brings from the graph */
-    EDGE_DEPTH = 100,   /* predictions of an edge's 1p question that are looked at */
-    MOST_SETS = 256
+    EDGE_DEPTH = 100    /* predictions of an edge's 1p question that are looked at */
 };
 
 typedef struct builder {
@@ -117,10 +116,10 @@ static wfre_status make_sets(const builder *b)
 {
     wfre_explanation *out = b->out;
     size_t count = count_nodes(b->query->tree);
-    if (count > MOST_SETS)
+    if (count > WFRE_EXPLAIN_SETS)
         return wfre_fail(b->error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "a question of %zu operators is too large to explain; at most %d", count,
-                         MOST_SETS);
+                         WFRE_EXPLAIN_SETS);
     out->sets = take(b, count, sizeof *out->sets);
     out->variables = take(b, count + 1, sizeof *out->variables);
     if (!out->sets || !out->variables)
@@ -185,8 +184,10 @@ static wfre_status fill_sets(const builder *b)
         wfre_hit *hits = take(b, WFRE_CALIBRATION_DEPTH, sizeof *hits);
         if (!hits)
             TRY(out_of_memory(b));
-        queries[count++] = (wfre_predict_query){
-            .tree = set->node, .without = set->known, .top = WFRE_CALIBRATION_DEPTH, .hits = hits};
+        queries[count] =
+            (wfre_predict_query){.tree = set->node, .top = WFRE_CALIBRATION_DEPTH, .hits = hits};
+        TRY(wfre_exact_settled(b->asker->exact, b->options->split, set->node, set->known,
+                               &out->arena, &queries[count++].without, b->error));
     }
     TRY(wfre_predict(b->asker->predictor, queries, count, b->options->exhaustive, b->error));
     for (uint32_t s = 0; s < out->set_count; s++)
@@ -372,9 +373,10 @@ cleanup:
     return status;
 }
 
-/* Follows the best choices down from candidate t of set s, noting entities and edges. */
+/* Follows the best choices down from candidate t of set s, noting entities and edges. `edge` says
+ * which negations lie above. */
 static void trace(const builder *b, wfre_explained_answer *answer, uint32_t s, uint32_t t,
-                  bool negated)
+                  wfre_explained_edge edge)
 {
     const wfre_explanation *out = b->out;
     const wfre_explained_set *set = &out->sets[s];
@@ -383,13 +385,17 @@ static void trace(const builder *b, wfre_explained_answer *answer, uint32_t s, u
     const wfre_explained_variable *variable = &out->variables[set->variable];
     answer->entities[set->variable] = variable->candidates[t];
     if (set->node->op == WFRE_OP_UNION) {
-        trace(b, answer, set->chosen[t], t, negated);
+        trace(b, answer, set->chosen[t], t, edge);
         return;
     }
+    if (set->node->op == WFRE_OP_NEGATE && edge.negation == WFRE_NONE)
+        edge.negation = s;
+    else if (set->node->op == WFRE_OP_NEGATE)
+        edge.negated = !edge.negated;
     if (set->node->op != WFRE_OP_PROJECT) {
         for (uint32_t c = s + 1; c < out->set_count; c++)
             if (out->sets[c].parent == s)
-                trace(b, answer, c, t, negated != (set->node->op == WFRE_OP_NEGATE));
+                trace(b, answer, c, t, edge);
         return;
     }
     const wfre_entity *sources;
@@ -397,16 +403,13 @@ static void trace(const builder *b, wfre_explained_answer *answer, uint32_t s, u
     if (sources_of(out, set, &sources) == 0)
         return;
     bool forward = wfre_explained_forward(set->node);
-    wfre_explained_edge edge = {
-        .relation = set->node->id / 2 * 2,
-        .head = forward ? sources[source] : variable->candidates[t],
-        .tail = forward ? variable->candidates[t] : sources[source],
-        .negated = negated,
-        .probability = set->edges[source * variable->count + t],
-    };
+    edge.relation = set->node->id / 2 * 2;
+    edge.head = forward ? sources[source] : variable->candidates[t];
+    edge.tail = forward ? variable->candidates[t] : sources[source];
+    edge.probability = set->edges[source * variable->count + t];
     edge.known = wfre_graph_has(out->graph, b->options->split, edge.head, edge.relation, edge.tail);
     answer->edges[answer->edge_count++] = edge;
-    trace(b, answer, s + 1, source, negated);
+    trace(b, answer, s + 1, source, edge);
 }
 
 static wfre_status trace_answers(const builder *b, const wfre_answers *answers)
@@ -425,7 +428,7 @@ static wfre_status trace_answers(const builder *b, const wfre_answers *answers)
             return out_of_memory(b);
         for (uint32_t v = 0; v < out->variable_count; v++)
             answer->entities[v] = WFRE_NONE;
-        trace(b, answer, 0, t, false);
+        trace(b, answer, 0, t, (wfre_explained_edge){.negation = WFRE_NONE});
         out->answer_count++;
     }
     return WFRE_OK;

@@ -12,7 +12,10 @@
 #include "base/text.h"
 #include "model/calibration.h"
 
-enum { WFRE_EXPLAIN_CANDIDATES = 16 };
+enum {
+    WFRE_EXPLAIN_CANDIDATES = 16, /* of a variable, the one asked for too */
+    WFRE_EXPLAIN_SETS = 256       /* operators of a question */
+};
 
 /* One operator of the question. */
 typedef struct wfre_explained_set {
@@ -37,11 +40,13 @@ typedef struct wfre_explained_variable {
     uint32_t count;
 } wfre_explained_variable;
 
-/* One edge of an explanation; head and tail are those of the relation, not of its inverse. */
+/* One edge of an explanation; head and tail are those of the relation, not of its inverse. What a
+ * negation denies is all of its edges together; they stand one after the other. */
 typedef struct wfre_explained_edge {
     wfre_relation relation;
     wfre_entity head, tail;
-    bool negated;
+    uint32_t negation; /* the outermost set above it that is one; WFRE_NONE if there is none */
+    bool negated;      /* within that, once more */
     bool known;
     double probability;
 } wfre_explained_edge;

@@ -20,9 +20,9 @@ enum { FITTING = 38 };
 typedef struct drawing {
     const wfre_explanation *explanation;
     wfre_text *text;
-    wfre_text line;  /* what is about to be written */
-    double top[256]; /* of each box; explanations have no more */
-    double below;    /* where the next leaf goes */
+    wfre_text line;                /* what is about to be written */
+    double top[WFRE_EXPLAIN_SETS]; /* of each box */
+    double below;                  /* where the next leaf goes */
 } drawing;
 
 static bool is_leaf(const wfre_explanation *e, uint32_t s)

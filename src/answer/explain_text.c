@@ -82,20 +82,39 @@ static void add_set(const wfre_explanation *e, uint32_t s, wfre_text *text)
     wfre_text_char(text, '\n');
 }
 
-/* A known edge that the question denies speaks against the answer. */
 static void add_edge(const wfre_explanation *e, const wfre_explained_edge *edge, wfre_text *text)
 {
-    const char *standing = !edge->known ? "predicted" : edge->negated ? "against" : "known";
-    wfre_text_format(text, "        %-9s  %s", standing,
-                     edge->negated && !edge->known ? "not " : "");
     add_relation(e, edge->relation, text);
     wfre_text_char(text, '(');
     add_entity(e, edge->head, text);
     wfre_text_add(text, ", ");
     add_entity(e, edge->tail, text);
     wfre_text_char(text, ')');
-    if (!edge->known && e->calibrated)
-        add_probability(edge->negated ? 1 - edge->probability : edge->probability, text);
+}
+
+/* One line for an edge, or for all that one negation denies together, of which there are `count`:
+ * if the graph has them all, that speaks against the answer. */
+static void add_edges(const wfre_explanation *e, const wfre_explained_edge *edges, size_t count,
+                      wfre_text *text)
+{
+    bool known = true, denied = edges->negation != WFRE_NONE;
+    double probability = 1;
+    for (size_t i = 0; i < count; i++) {
+        known = known && edges[i].known && !edges[i].negated;
+        probability *= edges[i].negated ? 1 - edges[i].probability : edges[i].probability;
+    }
+    const char *standing = !known ? "predicted" : denied ? "against" : "known";
+    bool negation = denied && !known, brackets = negation && count > 1;
+    wfre_text_format(text, "        %-9s  %s%s", standing, negation ? "not " : "",
+                     brackets ? "(" : "");
+    for (size_t i = 0; i < count; i++) {
+        wfre_text_add(text, i > 0 ? " & " : "");
+        wfre_text_add(text, edges[i].negated ? "not " : "");
+        add_edge(e, &edges[i], text);
+    }
+    wfre_text_add(text, brackets ? ")" : "");
+    if (!known && e->calibrated)
+        add_probability(denied ? 1 - probability : probability, text);
     wfre_text_char(text, '\n');
 }
 
@@ -112,8 +131,14 @@ static void add_answer(const wfre_explanation *e, size_t rank, const wfre_explai
             add_entity(e, answer->entities[v], text);
             wfre_text_char(text, '\n');
         }
-    for (size_t i = 0; i < answer->edge_count; i++)
-        add_edge(e, &answer->edges[i], text);
+    for (size_t i = 0, next; i < answer->edge_count; i = next) {
+        const wfre_explained_edge *edges = &answer->edges[i];
+        next = i + 1;
+        while (edges->negation != WFRE_NONE && next < answer->edge_count &&
+               answer->edges[next].negation == edges->negation)
+            next++;
+        add_edges(e, edges, next - i, text);
+    }
 }
 
 void wfre_explanation_text(const wfre_explanation *e, wfre_text *text)

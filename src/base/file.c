@@ -66,13 +66,30 @@ static bool is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
+/* Whether standard output goes to this file. */
+static bool is_output(const char *path)
+{
+    struct stat there, output;
+    return stat(path, &there) == 0 && fstat(STDOUT_FILENO, &output) == 0 &&
+           there.st_dev == output.st_dev && there.st_ino == output.st_ino;
+}
+
+/* Where a link leads, so that the file there is replaced and not the link; as new memory of libc,
+ * NULL if the path is no link or leads nowhere. */
+static char *follow_link(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+}
+
 wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *error)
 {
     *writer = (wfre_writer){0};
     wfre_status status = WFRE_OK;
-    bool standard = is_standard(path), direct = standard || is_device(path);
-    if (standard)
-        path = "standard output";
+    char *target = follow_link(path);
+    bool standard = target ? is_output(target) /* such as /dev/stdout */ : is_standard(path);
+    bool direct = standard || is_device(path);
+    path = standard ? "standard output" : target ? target : path;
     size_t length = strlen(path);
     static const char suffix[] = ".tmp-XXXXXX";
     writer->path = wfre_copy_text(path, length);
@@ -110,8 +127,10 @@ wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *
             unlink(writer->temporary);
         goto cleanup;
     }
-    return WFRE_OK;
 cleanup:
+    free(target);
+    if (status == WFRE_OK)
+        return status;
     wfre_free(writer->path);
     wfre_free(writer->temporary);
     *writer = (wfre_writer){0};
@@ -175,6 +194,15 @@ wfre_status wfre_probe_output(const char *path, wfre_error *error)
     wfre_writer writer = {0};
     wfre_status status = wfre_writer_open(&writer, path, error);
     wfre_writer_discard(&writer);
+    return status;
+}
+
+wfre_status wfre_probe_regular(const char *path, wfre_error *error)
+{
+    wfre_status status = wfre_probe_output(path, error);
+    if (status == WFRE_OK && is_device(path))
+        status = wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET,
+                           "%s: not a regular file, which this output must be", path);
     return status;
 }
 

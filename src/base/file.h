@@ -43,6 +43,9 @@ void wfre_writer_discard(wfre_writer *writer);
 /* Fails now, not after long work, if the path cannot be written to. Leaves what is there alone. */
 WFRE_NODISCARD wfre_status wfre_probe_output(const char *path, wfre_error *error);
 
+/* The same for a path that is to be read again: what is there must be a regular file. */
+WFRE_NODISCARD wfre_status wfre_probe_regular(const char *path, wfre_error *error);
+
 /* Writes bytes as the whole file, atomically. */
 WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes, size_t length,
                                            wfre_error *error);

@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "model/calibration.h"
 #include "model/predict.h"
+#include "query/exact.h"
 #include "query/queryset.h"
 #include "query/types.h"
 
@@ -34,6 +35,8 @@ typedef struct sample {
 
 typedef struct fitting {
     const wfre_model *model;
+    wfre_exact *exact;
+    wfre_arena arena;   /* of a batch */
     wfre_strings names; /* of shapes; 0 is "*" */
     uint64_t *queries;  /* of each shape, so far */
     size_t query_capacity;
@@ -61,8 +64,8 @@ cleanup:
     return status;
 }
 
-static wfre_status add_samples(fitting *f, const wfre_predict_query *query, wfre_list hard,
-                               wfre_error *error)
+static wfre_status add_samples(fitting *f, const wfre_predict_query *query,
+                               const wfre_rank_query *given, wfre_error *error)
 {
     wfre_status status;
     uint32_t shape;
@@ -72,11 +75,11 @@ static wfre_status add_samples(fitting *f, const wfre_predict_query *query, wfre
         TRY(wfre_fail_memory(error, "calibrating"));
     bool held_out = f->queries[shape]++ % 3 == 2;
     wfre_calibration_view view =
-        wfre_calibration_look(f->model, "", query->hits, query->hit_count, query->without.count);
+        wfre_calibration_look(f->model, "", query->hits, query->hit_count, given->easy.count);
     for (size_t i = 0; i < query->hit_count; i++) {
         sample *s = &f->samples[f->sample_count++];
         *s = (sample){.shape = shape,
-                      .answer = wfre_list_has(hard, query->hits[i].entity),
+                      .answer = wfre_list_has(given->hard, query->hits[i].entity),
                       .held_out = held_out,
                       .shown = i < SHOWN};
         wfre_calibration_terms(f->model, &view, query->hits, i, s->terms);
@@ -96,14 +99,16 @@ static wfre_status collect(fitting *f, const wfre_rank_query *given, size_t all,
     wfre_predict_query queries[BATCH];
     for (size_t first = 0; first < all; first += BATCH) {
         size_t count = all - first < BATCH ? all - first : BATCH;
-        for (size_t q = 0; q < count; q++)
-            queries[q] = (wfre_predict_query){.tree = given[first + q].tree,
-                                              .without = given[first + q].easy,
-                                              .top = DEPTH,
-                                              .hits = hits[q]};
+        wfre_arena_reset(&f->arena);
+        for (size_t q = 0; q < count; q++) {
+            const wfre_rank_query *own = &given[first + q];
+            queries[q] = (wfre_predict_query){.tree = own->tree, .top = DEPTH, .hits = hits[q]};
+            TRY(wfre_exact_settled(f->exact, WFRE_TRAIN, own->tree, own->easy, &f->arena,
+                                   &queries[q].without, error));
+        }
         TRY(wfre_predict(predictor, queries, count, false, error));
         for (size_t q = 0; q < count; q++)
-            TRY(add_samples(f, &queries[q], given[first + q].hard, error));
+            TRY(add_samples(f, &queries[q], &given[first + q], error));
         TRY(wfre_check_interrupt(monitor, error));
         wfre_report(monitor, "calibrating", first + count, all, NULL);
         if (seconds > 0 && wfre_clock() > end)
@@ -307,9 +312,9 @@ static void judge(const fitting *f, wfre_calibration *calibration)
         r->queries += f->queries[s] / 3;
 }
 
-wfre_status wfre_calibrate_on(wfre_model *model, const wfre_rank_query *queries, size_t count,
-                              double seconds, wfre_pool *pool, const wfre_monitor *monitor,
-                              wfre_error *error)
+wfre_status wfre_calibrate_on(const wfre_graph *graph, wfre_model *model,
+                              const wfre_rank_query *queries, size_t count, double seconds,
+                              wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
 {
     wfre_status status;
     wfre_predictor *predictor = NULL;
@@ -320,6 +325,7 @@ wfre_status wfre_calibrate_on(wfre_model *model, const wfre_rank_query *queries,
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "there are no queries to calibrate on");
     TRY(wfre_predictor_create(model, pool, &predictor, error));
+    TRY(wfre_exact_create(graph, &f.exact, error));
     TRY(wfre_strings_intern(&f.names, "*", 1, &all, error));
     TRY(collect(&f, queries, count, seconds, predictor, monitor, error));
     measure_terms(&f);
@@ -334,6 +340,8 @@ wfre_status wfre_calibrate_on(wfre_model *model, const wfre_rank_query *queries,
 cleanup:
     wfre_calibration_free(calibration);
     wfre_predictor_free(predictor);
+    wfre_exact_free(f.exact);
+    wfre_arena_free(&f.arena);
     wfre_strings_free(&f.names);
     wfre_text_free(&f.name);
     wfre_free(f.queries);
@@ -356,7 +364,7 @@ wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const cha
         list[q] = (wfre_rank_query){.tree = set.rows[q].tree,
                                     .easy = wfre_queryset_easy(&set, q),
                                     .hard = wfre_queryset_hard(&set, q)};
-    TRY(wfre_calibrate_on(model, list, set.count, 0, pool, monitor, error));
+    TRY(wfre_calibrate_on(graph, model, list, set.count, 0, pool, monitor, error));
 cleanup:
     wfre_queryset_clear(&set);
     wfre_free(list);

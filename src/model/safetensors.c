@@ -192,10 +192,19 @@ static bool metadata_is_text(const json_t *metadata)
     return true;
 }
 
-static int compare_data(const void *left, const void *right)
+static size_t byte_count(const wfre_stored_tensor *tensor)
+{
+    return element_count(tensor) * DTYPES[tensor->dtype].size;
+}
+
+/* By place; of those that begin at the same one, those without bytes first. */
+static int compare_places(const void *left, const void *right)
 {
     const wfre_stored_tensor *a = left, *b = right;
-    return a->data < b->data ? -1 : a->data > b->data;
+    if (a->data != b->data)
+        return (const char *)a->data < (const char *)b->data ? -1 : 1;
+    size_t x = byte_count(a), y = byte_count(b);
+    return x < y ? -1 : x > y;
 }
 
 /* Fills the table of tensors from the header; the tensors must tile the data area. */
@@ -207,7 +216,6 @@ static wfre_status read_entries(wfre_safetensors *file, const char *path, const 
     file->tensors = wfre_alloc(json_object_size(file->header), sizeof *file->tensors);
     if (!file->tensors)
         return wfre_fail_memory(error, "reading a model");
-    size_t total = 0;
     json_object_foreach(file->header, name, entry)
     {
         if (strcmp(name, "__metadata__") == 0) {
@@ -218,12 +226,18 @@ static wfre_status read_entries(wfre_safetensors *file, const char *path, const 
         wfre_stored_tensor *tensor = &file->tensors[file->count];
         if (!read_entry(name, entry, data, size, tensor))
             return damaged(path, "a tensor's type, shape or place is wrong", error);
-        total += element_count(tensor) * DTYPES[tensor->dtype].size;
         file->count++;
     }
-    if (total != size)
+    if (file->count > 0)
+        qsort(file->tensors, file->count, sizeof *file->tensors, compare_places);
+    const unsigned char *next = data;
+    for (size_t i = 0; i < file->count; i++) {
+        if (file->tensors[i].data != next)
+            return damaged(path, "its tensors overlap or leave bytes between them", error);
+        next += byte_count(&file->tensors[i]);
+    }
+    if (next != data + size)
         return damaged(path, "it is cut short, or has bytes that belong to no tensor", error);
-    qsort(file->tensors, file->count, sizeof *file->tensors, compare_data);
     return WFRE_OK;
 }
 

@@ -46,6 +46,13 @@ WFRE_NODISCARD wfre_status wfre_exact_refuted(wfre_exact *exact, wfre_split spli
                                               const wfre_node *tree, wfre_set *set,
                                               wfre_error *error);
 
+/* What a model need not be asked about: the tree's known answers, ascending, and the entities that
+ * are refuted. In the arena, or `known` itself. */
+WFRE_NODISCARD wfre_status wfre_exact_settled(wfre_exact *exact, wfre_split split,
+                                              const wfre_node *tree, wfre_list known,
+                                              wfre_arena *arena, wfre_list *settled,
+                                              wfre_error *error);
+
 /* Whether the tree has another number of answers than `count`, those it has, if the child `branch`
  * of an intersection or union is left out. A branch only ever adds answers or only ever takes some
  * away, so if their number does not change, neither do they. */

@@ -66,3 +66,26 @@ wfre_status wfre_exact_refuted(wfre_exact *exact, wfre_split split, const wfre_n
     bounding run = {exact, wfre_graph_adjacency(exact->graph, split), error};
     return bound(&run, tree, false, set);
 }
+
+wfre_status wfre_exact_settled(wfre_exact *exact, wfre_split split, const wfre_node *tree,
+                               wfre_list known, wfre_arena *arena, wfre_list *settled,
+                               wfre_error *error)
+{
+    wfre_sets *sets = &exact->sets;
+    wfre_set refuted, more = wfre_set_borrow(known.ids, known.count);
+    wfre_status status;
+    *settled = known;
+    TRY(wfre_exact_refuted(exact, split, tree, &refuted, error));
+    if (wfre_set_size(sets, &refuted) == 0)
+        goto cleanup;
+    bool united = wfre_set_unite(sets, &refuted, &more);
+    size_t count = wfre_set_size(sets, &refuted);
+    wfre_entity *ids = united ? wfre_arena_alloc(arena, count, sizeof *ids) : NULL;
+    if (!ids)
+        TRY(wfre_fail_memory(error, "answering a query"));
+    wfre_set_write(sets, &refuted, ids);
+    *settled = (wfre_list){ids, count};
+cleanup:
+    wfre_set_release(sets, &refuted);
+    return status;
+}

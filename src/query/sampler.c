@@ -32,6 +32,7 @@ struct wfre_sampler {
     size_t cap;
     uint64_t seed;
     double forward_edges, forward_paths; /* shares that are walked forwards */
+    uint32_t substitute;                 /* the type to take instead; WFRE_NONE for none */
     wfre_type_list types;
     worker *workers;
     size_t worker_count;
@@ -57,6 +58,7 @@ wfre_status wfre_sampler_create(const wfre_graph *graph, wfre_split split, const
     made->split = split;
     made->cap = cap ? cap : SIZE_MAX;
     made->seed = seed;
+    made->substitute = WFRE_NONE;
     TRY(wfre_type_list_parse(&made->types, types ? types : TRAINING_TYPES, error));
     *sampler = made;
     made = NULL;
@@ -86,6 +88,11 @@ void wfre_sampler_forward(wfre_sampler *sampler, double edges, double paths)
 {
     sampler->forward_edges = edges;
     sampler->forward_paths = paths;
+}
+
+void wfre_sampler_substitute(wfre_sampler *sampler, uint32_t type)
+{
+    sampler->substitute = type;
 }
 
 uint32_t wfre_sampler_type_count(const wfre_sampler *sampler)
@@ -162,6 +169,10 @@ static wfre_status sample_query(wfre_sampler *sampler, worker *w, chunk *c, size
     wfre_rng rng = wfre_rng_keyed(sampler->seed, sampler->step, index);
     wfre_sampled query = {.type = type};
     for (int i = 0; i < ATTEMPTS && !query.tree; i++)
+        TRY(attempt(sampler, w, c, &rng, &query));
+    if (!query.tree && sampler->substitute != WFRE_NONE)
+        query.type = sampler->substitute;
+    for (int i = 0; i < ATTEMPTS && !query.tree && query.type != type; i++)
         TRY(attempt(sampler, w, c, &rng, &query));
     if (!query.tree)
         return wfre_fail(&c->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,

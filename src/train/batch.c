@@ -256,8 +256,8 @@ static bool place_answers(wfre_batcher *b)
     return true;
 }
 
-/* Draws types and queries. A query of a rare type may not be found: then all are drawn again, with
- * random numbers of another step that training does not reach. */
+/* Draws types and queries. Should one not be found, nor one of the type that takes the place of
+ * rare ones, all are drawn again, with random numbers of a step that training does not reach. */
 static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *error)
 {
     wfre_status status = WFRE_ERR_NOT_FOUND;
@@ -279,6 +279,8 @@ wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch *
         return status;
     for (size_t q = 0; q < b->batch.queries; q++)
         b->batch.trees[q] = b->drawn[q].tree;
+    for (size_t q = 0; q < b->batch.queries; q++)
+        b->batch.types[q] = b->drawn[q].type;
     set_weights(b);
     set_prices(b);
     if (!place_candidates(b) || !place_answers(b))
@@ -300,7 +302,8 @@ static wfre_status try_type(wfre_batcher *b, uint32_t type, wfre_error *error)
     return status;
 }
 
-/* The shares of the types, without those that the graph is too small or too plain for. */
+/* The shares of the types, without those that the graph is too small or too plain for. The first
+ * of them, single edges as a rule, takes the place of rare ones that are not found. */
 static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
 {
     double sum = 0;
@@ -308,6 +311,8 @@ static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
         wfre_status status = try_type(b, t, error);
         if (status != WFRE_OK && status != WFRE_ERR_NOT_FOUND)
             return status;
+        if (status == WFRE_OK && sum == 0)
+            wfre_sampler_substitute(b->sampler, t);
         sum += status == WFRE_OK ? b->settings.mix[t] : 0;
         b->cumulative[t] = sum;
     }

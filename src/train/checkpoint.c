@@ -16,6 +16,7 @@ typedef struct run_state {
     double seconds;
     double loss;
     double best;
+    uint32_t next_validation;
 } run_state;
 
 static const wfre_setting STATE_TABLE[] = {
@@ -23,6 +24,8 @@ static const wfre_setting STATE_TABLE[] = {
     {"state.seconds", WFRE_SETTING_REAL, offsetof(run_state, seconds), 0, 1e12, NULL, ""},
     {"state.loss", WFRE_SETTING_REAL, offsetof(run_state, loss), -1e30, 1e30, NULL, ""},
     {"state.best", WFRE_SETTING_REAL, offsetof(run_state, best), -1, 1, NULL, ""},
+    {"state.next-validation", WFRE_SETTING_U32, offsetof(run_state, next_validation), 1, 1e9, NULL,
+     ""},
 };
 enum { STATE_COUNT = sizeof STATE_TABLE / sizeof STATE_TABLE[0], TEXT_SIZE = 64 };
 
@@ -39,9 +42,9 @@ static wfre_stored_tensor moment(const wfre_tensor *tensor, const char *name, co
 }
 
 wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, double best,
-                                  wfre_error *error)
+                                  uint32_t next_validation, wfre_error *error)
 {
-    run_state state = {t->step, wfre_trainer_seconds(t), t->smooth_loss, best};
+    run_state state = {t->step, wfre_trainer_seconds(t), t->smooth_loss, best, next_validation};
     size_t keys = STATE_COUNT + wfre_train_table_count, tensors = 2 * t->model->tensor_count;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
@@ -77,10 +80,11 @@ cleanup:
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Whether checkpoints from before a setting may lack it, being runs that had it 0. */
+/* Whether checkpoints from before a setting may lack it, being runs that had none of it. */
 static bool is_newer(const char *setting)
 {
-    static const char *const newer[] = {"forward-edges", "forward-paths", "lift"};
+    static const char *const newer[] = {"forward-edges", "forward-paths", "lift",
+                                        "state.next-validation"};
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
         if (strcmp(setting, newer[i]) == 0)
             return true;
@@ -146,13 +150,13 @@ cleanup:
 
 wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre_pool *pool,
                                  const wfre_train_settings *length, wfre_trainer **result,
-                                 double *best, wfre_error *error)
+                                 double *best, uint32_t *next_validation, wfre_error *error)
 {
     wfre_safetensors *file = NULL;
     wfre_model *model = NULL;
     wfre_trainer *t = NULL;
     wfre_train_settings settings;
-    run_state state = {0};
+    run_state state = {.next_validation = UINT32_MAX};
     wfre_status status;
     TRY(wfre_safetensors_open(path, &file, error));
     for (size_t i = 0; i < STATE_COUNT; i++)
@@ -172,6 +176,7 @@ wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre
     t->smooth_loss = state.loss;
     t->started = wfre_clock();
     *best = state.best;
+    *next_validation = state.next_validation;
     *result = t;
     t = NULL;
 cleanup:

@@ -14,18 +14,19 @@ static double sigmoid(double x)
     return x > 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
 }
 
+/* The softmax of each positive against the candidates that count, which hold exp(logit - top) once
+ * their sum, `rest`, is known. As top is the highest of them, rest is at least 1, and an answer far
+ * above or below them all does no harm. */
 static double softmax_gradient(const wfre_query_loss *query, const wfre_vector_table *vectors,
                                float *logits, const float *positive)
 {
     size_t count = query->positive_count;
     float top = vectors->maximum(query->count, logits);
-    for (size_t i = 0; i < count; i++)
-        top = positive[i] > top ? positive[i] : top;
     double rest = vectors->exp_shifted(query->count, top, logits);
     double loss = 0, factor = 0, weight = (double)query->weight / (double)count;
     for (size_t i = 0; i < count; i++) {
-        double own = exp((double)positive[i] - (double)top);
-        loss += log(own + rest) - ((double)positive[i] - (double)top);
+        double above = (double)positive[i] - (double)top, own = exp(above);
+        loss += above > 0 ? log1p(rest * exp(-above)) : log(own + rest) - above;
         factor += 1 / (own + rest);
     }
     vectors->scale(query->count, (float)(weight * factor), logits);

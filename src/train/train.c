@@ -18,13 +18,15 @@
 #include "train/checkpoint.h"
 #include "train/validate.h"
 
-enum { LOG_POINTS = 200, VALIDATIONS = 10 };
+enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as shown */ };
 
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
 /* Behind the end of such a run, fitting lifts and probabilities may take those shares. */
 static const double LIFT_SHARE = 0.04, CALIBRATION_SHARE = 0.02;
+
+static const uint64_t NEVER = UINT64_MAX;
 
 typedef struct training {
     const wfre_graph *graph;
@@ -37,11 +39,11 @@ typedef struct training {
     FILE *log;
     double best, last;  /* validation MRR, -1 for none yet */
     double calibration; /* error of the probabilities, -1 without */
-    uint64_t validated; /* the step of the last validation */
+    uint64_t validated; /* the step of the last validation, or NEVER */
     double validation_seconds;
-    double next_checkpoint; /* on wfre_clock */
-    double next_log;        /* in progress */
-    int next_validation;    /* in tenths of it */
+    double next_checkpoint;   /* on wfre_clock */
+    double next_log;          /* in progress */
+    uint32_t next_validation; /* in tenths of it */
 } training;
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -113,14 +115,24 @@ static void report(const training *s)
 {
     wfre_train_status now = wfre_trainer_status(s->trainer);
     double left = now.progress > 0 ? now.seconds * (1 / now.progress - 1) : 0;
+    uint64_t seconds = left < MOST_SECONDS ? (uint64_t)left : MOST_SECONDS;
     char note[160], mrr[32] = "";
     if (s->last >= 0)
         (void)snprintf(mrr, sizeof mrr, "  MRR %.3f", s->last);
     (void)snprintf(note, sizeof note,
-                   "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %.0f:%02d left", now.step,
-                   now.loss, mrr, now.queries_per_second, (left - (int)left % 60) / 60,
-                   (int)left % 60);
+                   "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64 " left",
+                   now.step, now.loss, mrr, now.queries_per_second, seconds / 60, seconds % 60);
     wfre_report(s->monitor, "training", (uint64_t)(now.progress * 1000), 1000, note);
+}
+
+/* The model's MRR on the sample; what that takes counts. */
+static wfre_status rank_sample(training *s, const wfre_model *model, double *mrr, wfre_error *error)
+{
+    const wfre_train_settings *settings = &s->trainer->settings;
+    double start = wfre_clock(), limit = settings->steps ? 0 : SAMPLE_SHARE * settings->seconds;
+    wfre_status status = wfre_validation_run(s->validation, model, limit, s->monitor, mrr, error);
+    s->validation_seconds += wfre_clock() - start;
+    return status;
 }
 
 /* Validates, and keeps the model if it is the best so far. */
@@ -131,10 +143,8 @@ static wfre_status validate(training *s, wfre_error *error)
     double start = wfre_clock();
     if (s->validated == s->trainer->step)
         goto cleanup; /* nothing has changed since */
+    TRY(rank_sample(s, model, &s->last, error));
     s->validated = s->trainer->step;
-    double limit = s->trainer->settings.steps ? 0 : SAMPLE_SHARE * s->trainer->settings.seconds;
-    TRY(wfre_validation_run(s->validation, model, limit, s->monitor, &s->last, error));
-    s->validation_seconds += wfre_clock() - start;
     wfre_train_status now = wfre_trainer_status(s->trainer);
     char line[256];
     (void)snprintf(line, sizeof line,
@@ -151,15 +161,35 @@ cleanup:
     return status;
 }
 
+static wfre_status write_checkpoint(const training *s, wfre_error *error)
+{
+    return wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, s->next_validation,
+                                 error);
+}
+
 /* Keeps the state of the run; returns that it was interrupted. */
 static wfre_status stop(training *s, wfre_error *error)
 {
-    wfre_status status = wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, error);
+    wfre_status status = write_checkpoint(s, error);
     if (status != WFRE_OK)
         return status;
     return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
                      "interrupted at step %" PRIu64 "; --resume goes on from %s", s->trainer->step,
                      s->checkpoint_path);
+}
+
+static wfre_status validate_if_due(training *s, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    double progress = wfre_trainer_progress(s->trainer);
+    if (!s->validation || progress < (double)s->next_validation / VALIDATIONS)
+        return WFRE_OK;
+    double spent = s->validation_seconds / wfre_trainer_seconds(s->trainer);
+    if (s->trainer->settings.steps || (progress > FIRST_PART && spent < VALIDATION_SHARE))
+        TRY(validate(s, error));
+    s->next_validation++;
+cleanup:
+    return status;
 }
 
 /* What is due between two steps. */
@@ -172,16 +202,10 @@ static wfre_status between_steps(training *s, wfre_error *error)
         s->next_log += 1.0 / LOG_POINTS;
         TRY(log_status(s, error));
     }
-    if (s->validation && progress >= (double)s->next_validation / VALIDATIONS) {
-        s->next_validation++;
-        double spent = s->validation_seconds / wfre_trainer_seconds(s->trainer);
-        if (s->trainer->settings.steps || (progress > FIRST_PART && spent < VALIDATION_SHARE))
-            TRY(validate(s, error));
-    }
-    if (wfre_interrupted(s->monitor))
-        return stop(s, error);
+    TRY(validate_if_due(s, error));
+    TRY(wfre_check_interrupt(s->monitor, error));
     if (wfre_clock() >= s->next_checkpoint) {
-        TRY(wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, error));
+        TRY(write_checkpoint(s, error));
         s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
     }
 cleanup:
@@ -228,6 +252,7 @@ static wfre_status complete(training *s, wfre_error *error)
     wfre_model *model = NULL;
     wfre_validation *queries = NULL;
     TRY(wfre_model_open(s->run->model, &model, error));
+    TRY(wfre_model_check_graph(model, s->graph, error));
     if (s->run->calibrate > 0) /* not those that chose the model, unless they come from a file */
         TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate,
                                    s->trainer->settings.seed + 1, s->pool, &queries, error));
@@ -250,10 +275,7 @@ static wfre_status finish(training *s, wfre_error *error)
         TRY(wfre_model_save(wfre_trainer_model(s->trainer), s->run->model, false, error));
         TRY(draw_curve(s, error));
     }
-    status = complete(s, error);
-    if (status == WFRE_ERR_INTERRUPTED)
-        status = stop(s, error);
-    TRY(status);
+    TRY(complete(s, error));
     (void)unlink(s->checkpoint_path);
     report(s);
 cleanup:
@@ -262,7 +284,7 @@ cleanup:
 
 /* ---- begin and end ------------------------------------------------------------------------ */
 
-/* A fresh run that starts with the weights of a trained model; score and recipe are its own. */
+/* A trainer that starts with the weights of a trained model; score and recipe are its own. */
 static wfre_status start_from(training *s, const wfre_train_settings *settings, wfre_error *error)
 {
     wfre_safetensors *file = NULL;
@@ -320,8 +342,56 @@ wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *
     return status;
 }
 
-static wfre_status begin(training *s, const wfre_train_settings *settings, bool *resumed,
-                         wfre_error *error)
+/* Whether a model has the shape of the one in training. */
+static bool has_its_shape(const training *s, const wfre_model *model)
+{
+    const wfre_model_settings *a = &model->settings, *b = &s->trainer->settings.model;
+    return model->fingerprint == wfre_graph_fingerprint(s->graph) && a->dim == b->dim &&
+           a->bases == b->bases && a->layers == b->layers && a->members == b->members;
+}
+
+/* The model that an interrupted run kept stays only if it is still there, and counts by what it
+ * does on the queries that the run will be validated on from now on. */
+static wfre_status judge_kept(training *s, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_model *model = NULL;
+    double mrr = -1;
+    if (s->best >= 0 && s->validation && wfre_file_exists(s->run->model) &&
+        wfre_model_open(s->run->model, &model, NULL) == WFRE_OK && has_its_shape(s, model)) {
+        memcpy(model->settings.lift, s->trainer->settings.model.lift, sizeof model->settings.lift);
+        TRY(rank_sample(s, model, &mrr, error));
+    }
+    s->best = mrr;
+cleanup:
+    wfre_model_free(model);
+    return status;
+}
+
+/* The trainer, fresh or as it was when the run was interrupted. */
+static wfre_status make_trainer(training *s, const wfre_train_settings *settings, wfre_error *error)
+{
+    if (s->run->resume)
+        return wfre_checkpoint_read(s->checkpoint_path, s->graph, s->pool, settings, &s->trainer,
+                                    &s->best, &s->next_validation, error);
+    s->next_validation = 1;
+    if (s->run->from)
+        return start_from(s, settings, error);
+    return wfre_trainer_create(s->graph, settings, s->pool, &s->trainer, error);
+}
+
+/* The log goes on, or begins anew; then the checkpoint of an older run is none of this one. */
+static wfre_status open_log(training *s, wfre_error *error)
+{
+    s->log = fopen(s->log_path, s->run->resume ? "a" : "w");
+    if (!s->log)
+        return wfre_fail_errno(error, s->log_path, "write");
+    if (!s->run->resume)
+        (void)unlink(s->checkpoint_path);
+    return WFRE_OK;
+}
+
+static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     s->checkpoint_path = beside(s->run->model, ".checkpoint");
@@ -333,26 +403,17 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, bool 
     }
     if (s->run->resume)
         TRY(find_checkpoint(s->checkpoint_path, error));
-    TRY(wfre_probe_output(s->run->model, error));
-    *resumed = s->run->resume;
-    if (s->run->resume)
-        TRY(wfre_checkpoint_read(s->checkpoint_path, s->graph, s->pool, settings, &s->trainer,
-                                 &s->best, error));
-    else if (s->run->from)
-        TRY(start_from(s, settings, error));
-    else
-        TRY(wfre_trainer_create(s->graph, settings, s->pool, &s->trainer, error));
+    TRY(wfre_probe_regular(s->run->model, error)); /* it is read again at the end */
+    TRY(make_trainer(s, settings, error));
     if (s->run->validate > 0)
         TRY(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
                                    s->trainer->settings.seed, s->pool, &s->validation, error));
-    s->log = fopen(s->log_path, s->run->resume ? "a" : "w");
-    if (!s->log) {
-        status = wfre_fail_errno(error, s->log_path, "write");
-        goto cleanup;
-    }
+    TRY(open_log(s, error));
     double progress = wfre_trainer_progress(s->trainer);
+    uint32_t next = (uint32_t)(progress * VALIDATIONS) + 1;
+    if (s->next_validation > next) /* the run is longer than it was to be */
+        s->next_validation = next;
     s->next_log = progress;
-    s->next_validation = (int)(progress * VALIDATIONS) + 1;
     s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
 cleanup:
     return status;
@@ -369,6 +430,23 @@ static void end(training *s)
     wfre_free(s->curve_path);
 }
 
+/* From where the run stands to its end. However little time there is, one step is made. */
+static wfre_status proceed(training *s, wfre_error *error)
+{
+    wfre_status status;
+    if (s->run->resume) {
+        TRY(judge_kept(s, error));
+        TRY(validate_if_due(s, error)); /* if that was interrupted */
+    }
+    while (s->trainer->step == 0 || !wfre_trainer_done(s->trainer)) {
+        TRY(wfre_trainer_step(s->trainer, error));
+        TRY(between_steps(s, error));
+    }
+    TRY(finish(s, error));
+cleanup:
+    return status;
+}
+
 wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *settings,
                        const wfre_train_run *run, wfre_pool *pool, const wfre_monitor *monitor,
                        wfre_train_summary *summary, wfre_error *error)
@@ -379,18 +457,17 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                   .monitor = monitor,
                   .best = -1,
                   .last = -1,
-                  .calibration = -1};
+                  .calibration = -1,
+                  .validated = NEVER};
     wfre_status status;
-    bool resumed = false;
     TRY(check_lifts(settings, error));
-    TRY(begin(&s, settings, &resumed, error));
-    while (!wfre_trainer_done(s.trainer)) {
-        TRY(wfre_trainer_step(s.trainer, error));
-        TRY(between_steps(&s, error));
-    }
-    TRY(finish(&s, error));
+    TRY(begin(&s, settings, error));
+    status = proceed(&s, error);
+    if (status == WFRE_ERR_INTERRUPTED)
+        status = stop(&s, error);
+    TRY(status);
     *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, s.calibration,
-                                    resumed};
+                                    run->resume};
 cleanup:
     end(&s);
     return status;

@@ -151,8 +151,8 @@ typedef struct entity_task {
     wfre_adamw adamw;
 } entity_task;
 
-/* Updates a block of entities. Where the stored value lies outside [0,
- * 1] the clamp has no slope. */
+/* Updates a block of entities. The clamp has no slope where the stored value lies outside of
+ * [0, 1]. */
 static void update_entities(void *context, size_t chunk, unsigned worker)
 {
     const entity_task *task = context;
@@ -313,6 +313,8 @@ static wfre_status check_settings(const wfre_train_settings *s, wfre_error *erro
         wrong = "give a number of steps or a time";
     else if (!(s->rate_entities >= 0) || !(s->rate_layers >= 0) || !(s->decay >= 0))
         wrong = "learning rates and weight decay must not be negative";
+    else if (!(s->warmup >= 0 && s->warmup < 1))
+        wrong = "the warm-up must be at least 0 and below 1";
     return wrong ? wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%s", wrong) : WFRE_OK;
 }
 

@@ -23,6 +23,7 @@ enum {
 };
 
 struct wfre_validation {
+    const wfre_graph *graph;
     wfre_queryset set;
     uint32_t *rows; /* of the set, those that are ranked */
     size_t count;
@@ -186,6 +187,7 @@ wfre_status wfre_validation_create(const wfre_graph *graph, const char *queries,
     wfre_validation *v = wfre_alloc_zero(1, sizeof *v);
     if (!v)
         return wfre_fail_memory(error, "choosing validation queries");
+    v->graph = graph;
     v->pool = pool;
     if (queries)
         TRY(wfre_queryset_read(queries, graph, &v->set, error));
@@ -253,6 +255,7 @@ wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, dou
     for (size_t first = 0; first < v->count; first += batch) {
         size_t left = v->count - first;
         wfre_report(monitor, "validating", first, v->count, NULL);
+        TRY(wfre_check_interrupt(monitor, error));
         TRY(wfre_ranker_run(ranker, v->queries + first, left < batch ? left : batch,
                             model->settings.unions, error));
         if (fitting && wfre_clock() - start > seconds && left > batch)
@@ -274,5 +277,6 @@ wfre_status wfre_validation_lift(const wfre_validation *v, wfre_model *model, do
 wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double seconds,
                                       const wfre_monitor *monitor, wfre_error *error)
 {
-    return wfre_calibrate_on(model, v->queries, v->count, seconds, v->pool, monitor, error);
+    return wfre_calibrate_on(v->graph, model, v->queries, v->count, seconds, v->pool, monitor,
+                             error);
 }

@@ -240,13 +240,50 @@ static void test_hardest(void **state)
     close_fixture(&f);
 }
 
+/* Answers far above and far below everything else, and nothing else at all: all is finite, and
+ * the softmax is what it is by definition. */
+static void test_extreme_logits(void **state)
+{
+    (void)state;
+    static const uint32_t answers[] = {0, 2};
+    static const struct {
+        float logits[4];
+        size_t count;
+        double loss, gradient[4];
+    } cases[] = {
+        {{900, 0, -900, 0}, 4, (900 + 0.6931471805599453) / 2, {0, 0.25, -0.5, 0.25}},
+        {{2000, 1, 1900, 0}, 4, 0, {0, 0, 0, 0}},
+        {{-2000, 1, -3000, -1e4f}, 4, 2501, {-0.5, 1, -0.5, 0}},
+        {{3, 0, 0, 0}, 1, 0, {0, 0, 0, 0}},
+    };
+    fixture f;
+    open_fixture(&f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, 1, 60);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool alone = cases[i].count == 1; /* one candidate, which is the answer */
+        float logits[4], saved[2];
+        memcpy(logits, cases[i].logits, sizeof logits);
+        wfre_query_loss query = {.kind = WFRE_LOSS_SOFTMAX,
+                                 .count = cases[i].count,
+                                 .positives = answers,
+                                 .positive_count = alone ? 1 : 2,
+                                 .answers = answers,
+                                 .answer_count = alone ? 1 : 2,
+                                 .weight = 1};
+        double loss =
+            wfre_query_loss_gradient(&query, wfre_linalg_vectors(f.linalg), logits, saved);
+        assert_true(fabs(loss - cases[i].loss) < 1e-3);
+        for (size_t c = 0; c < cases[i].count; c++)
+            assert_true(fabs((double)logits[c] - cases[i].gradient[c]) < 1e-5);
+    }
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_ways_agree),
-        cmocka_unit_test(test_hardest),
+        cmocka_unit_test(test_matrix),         cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_ways_agree),     cmocka_unit_test(test_hardest),
+        cmocka_unit_test(test_extreme_logits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,6 +133,43 @@ static void test_damaged_file(void **state)
     wfre_free(path);
 }
 
+/* A file of eight bytes in two tensors is taken only if they share them out. */
+static void test_tensors_tile(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        wfre_status status;
+    } cases[] = {
+        {"[0,4]", "[4,8]", WFRE_OK},
+        {"[4,8]", "[0,4]", WFRE_OK},
+        {"[0,4]", "[0,4]", WFRE_ERR_FORMAT},
+        {"[4,8]", "[4,8]", WFRE_ERR_FORMAT},
+    };
+    char folder[] = "/tmp/wfre-model-XXXXXX", file[512];
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static const char form[] = "{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":%s}";
+        char a[80], b[80];
+        (void)snprintf(a, sizeof a, form, cases[i].a);
+        (void)snprintf(b, sizeof b, form, cases[i].b);
+        memset(file, 0, sizeof file);
+        size_t length = (size_t)snprintf(file + 8, sizeof file - 8,
+                                         "{\"a\":%s,\"b\":%s,\"e\":{\"dtype\":\"F32\","
+                                         "\"shape\":[0],\"data_offsets\":[4,4]}}",
+                                         a, b);
+        file[0] = (char)length; /* below 256 */
+        assert_ok(wfre_write_file(path, file, 8 + length + 8, error));
+        wfre_safetensors *tensors = NULL;
+        assert_int_equal(wfre_safetensors_open(path, &tensors, NULL), cases[i].status);
+        wfre_safetensors_close(cases[i].status == WFRE_OK ? tensors : NULL);
+    }
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
 /* Numbers behind a header of odd length, as another program may write it, are still aligned. */
 static void test_odd_header(void **state)
 {
@@ -395,11 +432,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program),        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_damaged_file),   cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_odd_header),
-        cmocka_unit_test(test_members),        cmocka_unit_test(test_members_in_file),
-        cmocka_unit_test(test_many_relations),
+        cmocka_unit_test(test_program),         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_damaged_file),    cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_odd_header),
+        cmocka_unit_test(test_tensors_tile),    cmocka_unit_test(test_members),
+        cmocka_unit_test(test_members_in_file), cmocka_unit_test(test_many_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,24 +129,27 @@ static void test_resume(void **state)
         wfre_train_settings settings = recipe(variant), same_length = {0};
         wfre_trainer *whole, *half, *rest;
         double best;
+        uint32_t next;
         assert_ok(wfre_trainer_create(graph, &settings, NULL, &whole, error));
         choose_updates(whole, variant);
         take_steps(whole, 6);
         assert_ok(wfre_trainer_create(graph, &settings, NULL, &half, error));
         choose_updates(half, variant);
         take_steps(half, 3);
-        assert_ok(wfre_checkpoint_write(half, path, 0.25, error));
+        assert_ok(wfre_checkpoint_write(half, path, 0.25, 3, error));
         wfre_trainer_free(half);
-        assert_ok(wfre_checkpoint_read(path, graph, NULL, &same_length, &rest, &best, error));
-        assert_true(best == 0.25);
+        assert_ok(
+            wfre_checkpoint_read(path, graph, NULL, &same_length, &rest, &best, &next, error));
+        assert_true(best == 0.25 && next == 3);
         choose_updates(rest, variant);
         take_steps(rest, 3);
         assert_true(wfre_trainer_done(rest));
         assert_same_model(whole->model, rest->model);
         wfre_trainer_free(whole);
         wfre_trainer_free(rest);
-        assert_int_equal(wfre_checkpoint_read(path, other, NULL, &same_length, &rest, &best, NULL),
-                         WFRE_ERR_MISMATCH);
+        assert_int_equal(
+            wfre_checkpoint_read(path, other, NULL, &same_length, &rest, &best, &next, NULL),
+            WFRE_ERR_MISMATCH);
     }
     wfre_graph_close(graph);
     wfre_graph_close(other);
@@ -155,40 +158,67 @@ static void test_resume(void **state)
     wfre_free(path);
 }
 
-static bool stop_late(void *context)
+/* Whether to stop: yes, once it was asked so often. */
+typedef struct patience {
+    int left;
+} patience;
+
+static bool is_over(void *context)
 {
-    int *asked = context;
-    return ++*asked == 30;
+    patience *p = context;
+    return p->left > 0 && --p->left == 0;
 }
 
-/* Trains into folder/NAME.*, interrupted and resumed by a command that names no seed if `asked` is
- * given; reads the log and removes everything. */
-static void train_and_read(const wfre_graph *graph, const char *folder, int *asked,
-                           wfre_curve *curve)
-{
-    static const char *const names[] = {"run.safetensors", "run.log.jsonl", "run.curve.svg"};
-    char *paths[3];
-    for (int i = 0; i < 3; i++)
-        paths[i] = wfre_path_join(folder, names[i]);
-    wfre_train_settings settings = recipe(0);
-    settings.steps = 40;
-    settings.seed = 7;
-    wfre_monitor monitor = {.interrupted = stop_late, .context = asked};
-    wfre_train_run run = {.model = paths[0], .checkpoint_seconds = 1e9, .validate = 3};
+/* A run of 40 steps, validated ten times, into a folder of its own. */
+typedef struct toy_run {
+    char folder[32];
+    char *paths[4]; /* the model, the log, the picture, the checkpoint */
+    wfre_train_settings settings;
+    wfre_train_run run;
     wfre_train_summary summary;
-    if (asked) {
-        assert_int_equal(wfre_train(graph, &settings, &run, NULL, &monitor, &summary, NULL),
-                         WFRE_ERR_INTERRUPTED);
-        settings.seed = 1;
-        run.resume = true;
+} toy_run;
+
+static void open_run(toy_run *t)
+{
+    static const char *const names[] = {"run.safetensors", "run.log.jsonl", "run.curve.svg",
+                                        "run.checkpoint"};
+    *t = (toy_run){.folder = "/tmp/wfre-train-XXXXXX", .settings = recipe(0)};
+    assert_non_null(mkdtemp(t->folder));
+    for (int i = 0; i < 4; i++)
+        t->paths[i] = wfre_path_join(t->folder, names[i]);
+    t->settings.steps = 40;
+    t->settings.seed = 7;
+    t->run = (wfre_train_run){.model = t->paths[0], .checkpoint_seconds = 1e9, .validate = 3};
+}
+
+/* Three files are left, the checkpoint is not. */
+static void close_run(toy_run *t)
+{
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(unlink(t->paths[i]), i < 3 ? 0 : -1);
+        wfre_free(t->paths[i]);
     }
-    assert_ok(wfre_train(graph, &settings, &run, NULL, NULL, &summary, error));
-    assert_int_equal(summary.resumed, asked != NULL);
-    assert_ok(wfre_curve_read(curve, paths[1], error));
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(unlink(paths[i]), 0);
-        wfre_free(paths[i]);
-    }
+    assert_int_equal(rmdir(t->folder), 0);
+}
+
+/* False if it ends before its patience does. */
+static bool interrupt_run(toy_run *t, const wfre_graph *graph, int patience_left)
+{
+    patience p = {patience_left};
+    wfre_monitor monitor = {.interrupted = is_over, .context = &p};
+    wfre_status status =
+        wfre_train(graph, &t->settings, &t->run, NULL, &monitor, &t->summary, NULL);
+    assert_true(status == WFRE_OK || status == WFRE_ERR_INTERRUPTED);
+    return status == WFRE_ERR_INTERRUPTED;
+}
+
+/* As a command does that names no seed. */
+static void resume_run(toy_run *t, const wfre_graph *graph)
+{
+    t->settings.seed = 1;
+    t->run.resume = true;
+    assert_ok(wfre_train(graph, &t->settings, &t->run, NULL, NULL, &t->summary, error));
+    assert_true(t->summary.resumed);
 }
 
 static void assert_same_track(const wfre_track *a, const wfre_track *b)
@@ -198,27 +228,113 @@ static void assert_same_track(const wfre_track *a, const wfre_track *b)
     assert_memory_equal(a->value, b->value, a->count * sizeof *a->value);
 }
 
-/* The log of a run that was interrupted, and so its picture, goes from the first step to the last,
- * and has what it would have had: the same steps, validated at the same times on the same queries.
- */
-static void test_resumed_log(void **state)
+/* The same log, and so the same picture, and the same model was kept. */
+static void assert_same_run(const toy_run *a, const toy_run *b)
+{
+    wfre_curve first = {0}, second = {0};
+    wfre_model *kept[2];
+    assert_ok(wfre_curve_read(&first, a->paths[1], error));
+    assert_ok(wfre_curve_read(&second, b->paths[1], error));
+    assert_int_equal(first.loss.count, 40);
+    assert_int_equal(first.mrr.count, 10);
+    assert_same_track(&first.loss, &second.loss);
+    assert_same_track(&first.mrr, &second.mrr);
+    assert_ok(wfre_model_open(a->paths[0], &kept[0], error));
+    assert_ok(wfre_model_open(b->paths[0], &kept[1], error));
+    assert_same_model(kept[0], kept[1]);
+    assert_true(a->summary.best_mrr == b->summary.best_mrr);
+    wfre_model_free(kept[0]);
+    wfre_model_free(kept[1]);
+    wfre_curve_free(&first);
+    wfre_curve_free(&second);
+}
+
+/* A run that was interrupted, wherever that was, between steps or while validating, is from its
+ * first step to its last what it would have been. */
+static void test_resumed_run(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/wfre-train-XXXXXX";
-    assert_non_null(mkdtemp(folder));
     wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
-    wfre_curve whole = {0}, resumed = {0};
-    int asked = 0;
-    train_and_read(graph, folder, NULL, &whole);
-    train_and_read(graph, folder, &asked, &resumed);
-    assert_int_equal(whole.loss.count, 40);
-    assert_int_equal(whole.mrr.count, 10);
-    assert_same_track(&whole.loss, &resumed.loss);
-    assert_same_track(&whole.mrr, &resumed.mrr);
-    wfre_curve_free(&whole);
-    wfre_curve_free(&resumed);
+    toy_run whole, parts;
+    open_run(&whole);
+    assert_false(interrupt_run(&whole, graph, 0));
+    bool interrupted = true;
+    for (int asked = 1; interrupted; asked += 2) {
+        open_run(&parts);
+        interrupted = interrupt_run(&parts, graph, asked);
+        if (interrupted)
+            resume_run(&parts, graph);
+        else
+            assert_true(asked > 50); /* all of its steps and validations */
+        assert_same_run(&whole, &parts);
+        close_run(&parts);
+    }
+    close_run(&whole);
     wfre_graph_close(graph);
-    assert_int_equal(rmdir(folder), 0);
+}
+
+/* The model that an interrupted run kept may be gone, or be another's: then it does not count. */
+static void test_lost_model(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    for (int another = 0; another < 2; another++) {
+        toy_run t;
+        wfre_model *model;
+        open_run(&t);
+        assert_true(interrupt_run(&t, graph, 40));
+        assert_int_equal(unlink(t.paths[0]), 0);
+        if (another) {
+            wfre_model_settings settings = t.settings.model;
+            settings.dim = 40;
+            assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+            assert_ok(wfre_model_save(model, t.paths[0], false, error));
+            wfre_model_free(model);
+        }
+        resume_run(&t, graph);
+        assert_true(t.summary.best_mrr >= t.summary.mrr);
+        assert_ok(wfre_model_open(t.paths[0], &model, error));
+        assert_int_equal(model->settings.dim, 20);
+        wfre_model_free(model);
+        close_run(&t);
+    }
+    wfre_graph_close(graph);
+}
+
+/* A fresh run is not resumed from the checkpoint of an older one, and trains even if there is
+ * hardly any time. */
+static void test_fresh_run(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    toy_run t;
+    open_run(&t);
+    assert_true(interrupt_run(&t, graph, 40));
+    assert_true(wfre_file_exists(t.paths[3]));
+    t.settings.steps = 0;
+    t.settings.seconds = 1e-9;
+    assert_ok(wfre_train(graph, &t.settings, &t.run, NULL, NULL, &t.summary, error));
+    assert_int_equal(t.summary.status.step, 1);
+    assert_true(t.summary.best_mrr == t.summary.mrr && t.summary.mrr > 0);
+    close_run(&t);
+    wfre_graph_close(graph);
+}
+
+/* What cannot be read again is refused before training. */
+static void test_output_is_a_file(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    toy_run t;
+    open_run(&t);
+    t.run.model = "/dev/null";
+    assert_int_equal(wfre_train(graph, &t.settings, &t.run, NULL, NULL, &t.summary, NULL),
+                     WFRE_ERR_IO);
+    assert_false(wfre_file_exists("/dev/null.log.jsonl"));
+    for (int i = 0; i < 4; i++)
+        wfre_free(t.paths[i]);
+    assert_int_equal(rmdir(t.folder), 0);
+    wfre_graph_close(graph);
 }
 
 /* Gives a key of the file's metadata another name, so that it is missing. */
@@ -242,8 +358,9 @@ static void hide_key(const char *path, const char *key)
 static void test_old_checkpoint(void **state)
 {
     (void)state;
-    static const char *const newer[] = {"train.forward-edges", "train.forward-paths", "train.lift",
-                                        "lift-projection", "members"};
+    static const char *const newer[] = {
+        "train.forward-edges",  "train.forward-paths", "train.lift", "lift-projection", "members",
+        "state.next-validation"};
     char folder[] = "/tmp/wfre-train-XXXXXX";
     assert_non_null(mkdtemp(folder));
     char *path = wfre_path_join(folder, "run.checkpoint");
@@ -251,23 +368,26 @@ static void test_old_checkpoint(void **state)
     wfre_train_settings settings = recipe(0), same_length = {0};
     wfre_trainer *trainer;
     double best;
+    uint32_t next;
     settings.forward_edges = settings.forward_paths = 0;
     settings.lift = false;
     settings.model.members = 1;
     assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
-    assert_ok(wfre_checkpoint_write(trainer, path, 0.25, error));
+    assert_ok(wfre_checkpoint_write(trainer, path, 0.25, 3, error));
     wfre_trainer_free(trainer);
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
         hide_key(path, newer[i]);
-    assert_ok(wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, error));
+    assert_ok(wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, &next, error));
     assert_false(trainer->settings.lift);
+    assert_true(next == UINT32_MAX);
     assert_true(trainer->settings.forward_edges == 0);
     assert_true(trainer->model->settings.lift[WFRE_LAST_PROJECTION] == 1);
     assert_int_equal(trainer->model->settings.members, 1);
     wfre_trainer_free(trainer);
     hide_key(path, "train.batch");
-    assert_int_equal(wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, NULL),
-                     WFRE_ERR_FORMAT);
+    assert_int_equal(
+        wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, &next, NULL),
+        WFRE_ERR_FORMAT);
     wfre_graph_close(graph);
     unlink(path);
     rmdir(folder);
@@ -372,6 +492,22 @@ static void test_rare_types(void **state)
     wfre_graph_close(graph);
 }
 
+/* Nor does one that is hardly ever found. */
+static void test_nearly_absent_types(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_pairs_graph(500); /* of which one attempt in 2,000 finds a 2i */
+    wfre_train_settings settings = recipe(0);
+    settings.batch = 256;
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        settings.mix[t] = t == 0 || t == 3 ? 1 : 0;
+    wfre_trainer *trainer;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    take_steps(trainer, 40);
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
 /* A model that leaves the finite numbers stops with advice and without an update. */
 static void test_not_finite(void **state)
 {
@@ -417,7 +553,9 @@ int main(void)
         cmocka_unit_test(test_old_checkpoint), cmocka_unit_test(test_learning),
         cmocka_unit_test(test_settings),       cmocka_unit_test(test_presets),
         cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_rare_types),     cmocka_unit_test(test_resumed_log),
+        cmocka_unit_test(test_rare_types),     cmocka_unit_test(test_nearly_absent_types),
+        cmocka_unit_test(test_resumed_run),    cmocka_unit_test(test_lost_model),
+        cmocka_unit_test(test_fresh_run),      cmocka_unit_test(test_output_is_a_file),
         cmocka_unit_test(test_bf16_and_lazy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
