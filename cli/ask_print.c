@@ -43,9 +43,12 @@ void ask_print_json(const ask_session *session, const ask_result *result)
     const wfre_answers *answers = &result->answers;
     printf("{\"query\":");
     cli_print_json(stdout, result->question, strlen(result->question));
-    printf(",\"split\":\"%s\",\"count\":%zu,\"predicted\":%zu,\"seconds\":%.6f",
-           SPLIT_NAMES[session->options.split], answers->known.count, answers->predicted_count,
-           result->seconds);
+    printf(",\"split\":\"%s\"", SPLIT_NAMES[session->options.split]);
+    if (session->options.known)
+        printf(",\"count\":%zu", answers->known.count);
+    else
+        printf(",\"count\":null");
+    printf(",\"predicted\":%zu,\"seconds\":%.6f", answers->predicted_count, result->seconds);
     if (answers->unpredicted) {
         printf(",\"unpredicted\":");
         cli_print_json(stdout, answers->unpredicted, strlen(answers->unpredicted));
@@ -95,7 +98,8 @@ static void print_short(wfre_name text, size_t limit)
             word = length;
     }
     bool cut = length < text.length;
-    printf("%.*s%s", (int)(cut && word > 0 ? word : length), text.bytes, cut ? " ..." : "");
+    cli_print_name(stdout, text.bytes, cut && word > 0 ? word : length);
+    printf("%s", cut ? " ..." : "");
 }
 
 /* The label, the name where that is another, and the description. */
@@ -105,9 +109,12 @@ static void print_entity(const wfre_graph *graph, wfre_entity entity)
     wfre_name name = wfre_graph_entity_name(graph, entity);
     wfre_name label = wfre_graph_entity_label(graph, entity);
     wfre_name description = wfre_graph_entity_description(graph, entity);
-    printf("%.*s", (int)label.length, label.bytes);
-    if (label.length != name.length || memcmp(label.bytes, name.bytes, name.length) != 0)
-        printf("  (%.*s)", (int)name.length, name.bytes);
+    cli_print_name(stdout, label.bytes, label.length);
+    if (label.length != name.length || memcmp(label.bytes, name.bytes, name.length) != 0) {
+        printf("  (");
+        cli_print_name(stdout, name.bytes, name.length);
+        printf(")");
+    }
     if (description.length > 0) {
         bool colour = use_colour();
         printf("%s  ", colour ? "\x1b[2m" : "");
@@ -165,6 +172,8 @@ void ask_print(const ask_session *session, const ask_result *result)
                  both ? " known ones" : "");
     if (answers->predicted_count > 0 && isnan(answers->predicted[0].probability))
         cli_note("the model has no probabilities: it was trained without validation data");
+    if (result->explanation && answers->predicted_count > WFRE_EXPLAINED)
+        cli_note("the first %d predictions are explained", WFRE_EXPLAINED);
     if (answers->unpredicted)
         cli_note("nothing is predicted: %s", answers->unpredicted);
 }

@@ -61,6 +61,9 @@ double cli_duration(const cli_call *call, const char *option, double fallback);
 int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split);
 /* Where to print a summary: standard error if --out - takes standard output. */
 FILE *cli_summary_stream(const cli_call *call);
+/* Refuses to write over a file that is read or written besides (NULL: none): EXIT_DONE, or
+ * EXIT_USAGE having said which. */
+int cli_keep_apart(const cli_call *call, const char *output, const char *other);
 /* The k-th value of a repeated option, NULL beyond the last. */
 const char *cli_repeated(const cli_call *call, const char *option, int k);
 
@@ -68,7 +71,9 @@ const char *cli_repeated(const cli_call *call, const char *option, int k);
 
 /* "wfre: message"; returns the exit code that belongs to the error. */
 int cli_fail(const wfre_error *error);
-/* The same, with the offending text and a caret under error->offset. */
+/* The same for settings that the user typed: a wrong one is wrong usage. */
+int cli_fail_setting(const cli_call *call, const wfre_error *error);
+/* The same as cli_fail, with the offending text and a caret under error->offset. */
 int cli_fail_at(const wfre_error *error, const char *text);
 /* A mistake in how the command was called; returns EXIT_USAGE. */
 WFRE_PRINTF(2, 3) int cli_usage(const cli_call *call, const char *format, ...);
@@ -107,7 +112,9 @@ void cli_progress_end(void);
 bool cli_is_terminal(FILE *stream);
 double cli_clock(void);
 
-/* Bytes as a JSON string literal, quotes included. */
+/* A name as people can read it: control characters, which would rule the terminal, are escaped. */
+void cli_print_name(FILE *stream, const char *bytes, size_t length);
+/* Bytes as a JSON string literal, quotes included; what is not UTF-8 becomes U+FFFD. */
 void cli_print_json(FILE *stream, const char *bytes, size_t length);
 /* "1,234,567" in a static ring of buffers, good for a few uses in one printf. */
 const char *cli_thousands(uint64_t number);

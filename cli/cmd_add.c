@@ -3,11 +3,45 @@
 
 #include "commands.h"
 
+/* Graph and model belong together, but only one file can be replaced at a time: so what is written
+ * must be other files than what is read. */
+static int check_outputs(const cli_call *call, const wfre_add_options *options)
+{
+    int code = cli_keep_apart(call, options->graph, options->model);
+    for (int i = 0; i < 3 && code == EXIT_DONE; i++) {
+        code = cli_keep_apart(call, options->graph, cli_argument(call, i));
+        if (code == EXIT_DONE)
+            code = cli_keep_apart(call, options->model, cli_argument(call, i));
+    }
+    return code;
+}
+
+static void print_json(const wfre_addition *report)
+{
+    printf("{\"entities\":%u,\"triples\":%llu,\"literals\":%llu,\"blanks\":%llu,"
+           "\"seconds\":%.3f}\n",
+           report->entities, (unsigned long long)report->triples,
+           (unsigned long long)report->literals, (unsigned long long)report->blanks,
+           report->seconds);
+}
+
+static void print_report(const wfre_addition *report)
+{
+    printf("%s new %s, %s new triple%s; fitted in %.2f s\n", cli_thousands(report->entities),
+           report->entities == 1 ? "entity" : "entities", cli_thousands(report->triples),
+           report->triples == 1 ? "" : "s", report->seconds);
+    if (report->literals + report->blanks > 0)
+        printf("  left out for a literal or a blank node: %s (--literals keeps them)\n",
+               cli_thousands(report->literals + report->blanks));
+}
+
 static int run(const cli_call *call)
 {
     wfre_add_options options;
     wfre_add_options_default(&options);
     options.triples = cli_argument(call, 2);
+    options.format = cli_text(call, "format", NULL);
+    options.literals = cli_has(call, "literals");
     options.graph = cli_text(call, "out", NULL);
     options.model = cli_argument(call, 3);
     wfre_graph *graph = NULL;
@@ -19,12 +53,9 @@ static int run(const cli_call *call)
         return cli_usage(call, "say which files to write: -o G2.kg M2.safetensors");
     if (strcmp(options.model, "-") == 0)
         return cli_usage(call, "the model cannot go to standard output; name a file");
-    /* Graph and model belong together, but only one file can be replaced at a time. */
-    if (strcmp(options.graph, cli_argument(call, 0)) == 0)
-        return cli_usage(call, "%s is the graph to read; write to another name", options.graph);
-    if (strcmp(options.model, cli_argument(call, 1)) == 0)
-        return cli_usage(call, "%s is the model to read; write to another name", options.model);
-    int code = cli_open_graph(cli_argument(call, 0), &graph);
+    int code = check_outputs(call, &options);
+    if (code == EXIT_DONE)
+        code = cli_open_graph(cli_argument(call, 0), &graph);
     if (code != EXIT_DONE)
         return code;
     wfre_status status = wfre_model_open(cli_argument(call, 1), &model, &error);
@@ -36,12 +67,9 @@ static int run(const cli_call *call)
     if (status != WFRE_OK)
         code = cli_fail(&error);
     else if (cli_has(call, "json"))
-        printf("{\"entities\":%u,\"triples\":%llu,\"seconds\":%.3f}\n", report.entities,
-               (unsigned long long)report.triples, report.seconds);
+        print_json(&report);
     else
-        printf("%s new %s, %s new triple%s; fitted in %.2f s\n", cli_thousands(report.entities),
-               report.entities == 1 ? "entity" : "entities", cli_thousands(report.triples),
-               report.triples == 1 ? "" : "s", report.seconds);
+        print_report(&report);
     wfre_pool_free(pool);
     wfre_model_free(model);
     wfre_graph_close(graph);
@@ -50,6 +78,8 @@ static int run(const cli_call *call)
 
 static const cli_option OPTIONS[] = {
     {"out", 'o', CLI_FILE, "G2.kg", "the graph to write", 0, 0},
+    {"format", 0, CLI_TEXT, "F", "of the triples, as for wfre import (default auto)", 0, 0},
+    {"literals", 0, CLI_FLAG, NULL, "keep RDF literals and blank nodes as entities", 0, 0},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
 };

@@ -58,6 +58,8 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
         return cli_usage(call, "--only is known or predicted, not %s", only);
     if (!model && only && strcmp(only, "predicted") == 0)
         return cli_usage(call, "--only predicted needs a model");
+    if (cli_has(call, "exact") && strcmp(only, "predicted") == 0)
+        return cli_usage(call, "--exact means --only known; leave one of them out");
     const char *explain = cli_text(call, "explain", "text");
     session->explain = cli_has(call, "explain");
     session->format = strcmp(explain, "svg") == 0 ? WFRE_EXPLAIN_SVG : WFRE_EXPLAIN_TEXT;
@@ -81,6 +83,18 @@ static wfre_status open_model(ask_session *session, const char *path, wfre_pool 
     return status;
 }
 
+/* Without probabilities none can be asked for. */
+static int check_probabilities(const ask_session *session)
+{
+    if (session->options.min_probability == 0 || !session->model ||
+        wfre_model_reliability(session->model))
+        return EXIT_DONE;
+    return cli_fail(&(wfre_error){
+        .code = WFRE_ERR_ARGUMENT,
+        .message = "--min-probability: the model has no probabilities; it was trained without "
+                   "validation data"});
+}
+
 static int run(const cli_call *call)
 {
     const char *path = cli_argument(call, 1);
@@ -99,9 +113,8 @@ static int run(const cli_call *call)
     wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)
         status = open_model(&session, model ? path : NULL, pool, &error);
-    if (status != WFRE_OK)
-        code = cli_fail(&error);
-    else
+    code = status == WFRE_OK ? check_probabilities(&session) : cli_fail(&error);
+    if (code == EXIT_DONE)
         code = question ? answer(&session, question) : ask_questions(&session, answer);
     wfre_asker_free(session.asker);
     wfre_model_free(session.model);

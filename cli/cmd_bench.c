@@ -163,7 +163,7 @@ static wfre_status generate_graph(unsigned entities, wfre_graph **graph, wfre_er
         write_triples(file, entities);
     wfre_status status = WFRE_ERR_IO;
     if (file && fclose(file) == 0)
-        status = wfre_import_graph(&source, 1, &options, graph, cli_monitor(), error);
+        status = wfre_import_graph(&source, 1, &options, graph, NULL, cli_monitor(), error);
     else
         (void)snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
     if (descriptor >= 0)
@@ -217,7 +217,7 @@ static const cli_option OPTIONS[] = {
      0.99},
     {"steps", 0, CLI_INTEGER, "N", "add: training steps (default 1000)", 1, 1e9},
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
-    {"precision", 0, CLI_TEXT, "P", "of matrix products: fp32 (default) or bf16", 0, 0},
+    {"precision", 0, CLI_TEXT, "P", "gemm: fp32 (default) or bf16", 0, 0},
     {"preset", 0, CLI_TEXT, "NAME", "train, add: recipe (default for train: paper-fb15k-237)", 0,
      0},
     {"dim", 0, CLI_INTEGER, "N", "dimensions (default 400; score: 1600)", 1, 65536},

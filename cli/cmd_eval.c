@@ -1,4 +1,5 @@
 /* wfre eval: how well hard answers are ranked, as tables for people and machines. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,9 +127,37 @@ static wfre_status sample_queries(const job *j, wfre_error *error)
                                  error);
 }
 
+/* Fails if a file cannot be read; standard input and no file at all are fine. */
+static wfre_status check_readable(const char *path, wfre_error *error)
+{
+    if (!path || strcmp(path, "-") == 0 || access(path, R_OK) == 0)
+        return WFRE_OK;
+    *error = (wfre_error){.code = WFRE_ERR_IO};
+    (void)snprintf(error->message, sizeof error->message, "%.400s: cannot read: %s", path,
+                   strerror(errno));
+    return error->code;
+}
+
+/* Tells what is missing before the first of many is evaluated. */
+static wfre_status check_files(const job *j, wfre_error *error)
+{
+    wfre_status status = check_readable(cli_text(j->call, "log", NULL), error);
+    for (int i = 1; status == WFRE_OK && i < cli_argument_count(j->call) - 1; i++) {
+        wfre_model *model = NULL;
+        status = wfre_model_open(cli_argument(j->call, i), &model, error);
+        wfre_model_free(model);
+    }
+    const char *scores;
+    for (int k = 0; status == WFRE_OK && (scores = cli_repeated(j->call, "scores", k)); k++)
+        status = check_readable(scores, error);
+    return status;
+}
+
 static wfre_status evaluate_all(job *j, wfre_error *error)
 {
     wfre_status status = cli_load_graph(cli_argument(j->call, 0), &j->graph, error);
+    if (status == WFRE_OK)
+        status = check_files(j, error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(j->call, "threads", 0), &j->pool, error);
     if (status == WFRE_OK)

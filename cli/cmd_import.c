@@ -62,6 +62,11 @@ static int run(const cli_call *call)
     const char *format = cli_text(call, "format", "auto");
     if (!is_format(format))
         return cli_usage(call, "unknown format %s", format);
+    int code = cli_keep_apart(call, output, cli_text(call, "labels", NULL));
+    for (int i = 0; i < cli_argument_count(call) && code == EXIT_DONE; i++)
+        code = cli_keep_apart(call, output, cli_argument(call, i));
+    if (code != EXIT_DONE)
+        return code;
     size_t count = (size_t)cli_argument_count(call);
     const char **sources = malloc(count * sizeof *sources);
     if (!sources)

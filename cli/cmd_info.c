@@ -1,25 +1,29 @@
 /* wfre info: what a file holds; without a file, what this build and machine offer. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 #include "info.h"
 
-static int describe_machine(void)
+static int describe_machine(const cli_call *call)
 {
-    printf("wfre %s\n", wfre_version());
-    printf("instruction sets:");
-    for (int isa = WFRE_ISA_REFERENCE; isa <= WFRE_ISA_AMX; isa++)
-        if (wfre_isa_available((wfre_isa)isa))
-            printf(" %s", wfre_isa_name((wfre_isa)isa));
+    bool json = cli_has(call, "json");
     wfre_isa chosen;
     wfre_error error;
-    if (wfre_isa_select(&chosen, &error) != WFRE_OK) {
-        printf("\n");
-        return cli_fail(&error);
-    }
-    printf("\nkernels in use:   %s\n", wfre_isa_name(chosen));
-    return EXIT_DONE;
+    wfre_status status = wfre_isa_select(&chosen, &error);
+    const char *separator = json ? "\"" : " ";
+    printf(json ? "{\"version\":\"%s\",\"commit\":\"%s\",\"instruction_sets\":["
+                : "wfre %s (%s)\ninstruction sets:",
+           wfre_version(), wfre_commit());
+    for (int isa = WFRE_ISA_REFERENCE; isa <= WFRE_ISA_AMX; isa++)
+        if (wfre_isa_available((wfre_isa)isa)) {
+            printf("%s%s%s", separator, wfre_isa_name((wfre_isa)isa), json ? "\"" : "");
+            separator = json ? ",\"" : " ";
+        }
+    const char *kernels = status == WFRE_OK ? wfre_isa_name(chosen) : "none";
+    printf(json ? "],\"kernels\":\"%s\"}\n" : "\nkernels in use:   %s\n", kernels);
+    return status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
 }
 
 /* ---- graphs ------------------------------------------------------------------------------- */
@@ -119,8 +123,9 @@ static void print_graph(const graph_facts *facts)
            cli_thousands(degrees->upper_hundredth + 1), cli_thousands(degrees->unconnected));
     if (degrees->hub != WFRE_NONE) {
         wfre_name hub = wfre_graph_entity_label(graph, degrees->hub);
-        printf("hub        %.*s: %s\n", (int)hub.length, hub.bytes,
-               cli_thousands(degrees->maximum));
+        printf("hub        ");
+        cli_print_name(stdout, hub.bytes, hub.length);
+        printf(": %s\n", cli_thousands(degrees->maximum));
     }
     printf("\n%10s %9s %9s", "triples", "heads", "tails");
     if (facts->with_hierarchy)
@@ -138,7 +143,9 @@ static void print_graph(const graph_facts *facts)
             else
                 printf(" %9.2f", row->hierarchy.curvature);
         }
-        printf("  %.*s\n", (int)name.length, name.bytes);
+        printf("  ");
+        cli_print_name(stdout, name.bytes, name.length);
+        printf("\n");
     }
 }
 
@@ -234,16 +241,25 @@ static const struct kind {
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
-static int run(const cli_call *call)
+static size_t read_head(const char *path, char *head)
 {
-    const char *path = cli_argument(call, 0);
-    if (!path)
-        return describe_machine();
-    char head[HEAD_BYTES];
     FILE *file = fopen(path, "rb");
-    size_t length = file ? fread(head, 1, sizeof head, file) : 0;
+    size_t length = file ? fread(head, 1, HEAD_BYTES, file) : 0;
     if (file)
         fclose(file);
+    return length;
+}
+
+static int run(const cli_call *call)
+{
+    static const char GZIP[] = "\x1F\x8B";
+    const char *path = cli_argument(call, 0);
+    if (!path)
+        return describe_machine(call);
+    char head[HEAD_BYTES];
+    size_t length = read_head(path, head);
+    if (length >= 2 && memcmp(head, GZIP, 2) == 0) /* of all that wfre writes or reads, this */
+        return info_queryset(call, path);
     for (int i = 0; i < KIND_COUNT; i++)
         if (KINDS[i].recognises(head, length))
             return KINDS[i].describe(call, path);

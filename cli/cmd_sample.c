@@ -7,7 +7,8 @@
 typedef struct summary {
     size_t wanted;
     uint64_t queries;
-    uint32_t types;
+    uint32_t listed; /* types that were reported */
+    uint32_t types;  /* those with queries */
     uint32_t incomplete;
     FILE *json; /* the types so far, or NULL */
 } summary;
@@ -17,14 +18,30 @@ static void report_type(void *context, const wfre_benchmark_type *type)
     summary *s = context;
     if (s->json)
         fprintf(s->json, "%s{\"type\":\"%s\",\"queries\":%zu,\"attempts\":%llu}",
-                s->types ? "," : "", type->name, type->queries, (unsigned long long)type->attempts);
-    s->types++;
+                s->listed ? "," : "", type->name, type->queries,
+                (unsigned long long)type->attempts);
+    s->listed++;
+    s->types += type->queries > 0;
     s->queries += type->queries;
     if (type->queries == s->wanted)
         return;
     s->incomplete++;
     cli_note("%s: only %s of %s queries found in %s attempts", type->name,
              cli_thousands(type->queries), cli_thousands(s->wanted), cli_thousands(type->attempts));
+}
+
+/* A misspelt type is wrong usage; told before anything is written. */
+static int check_types(const cli_call *call, const wfre_graph *graph,
+                       const wfre_benchmark_options *options)
+{
+    wfre_sampler *sampler = NULL;
+    wfre_error error;
+    wfre_status status =
+        wfre_sampler_create(graph, options->split, options->types, 0, 1, &sampler, &error);
+    wfre_sampler_free(sampler);
+    if (status == WFRE_OK)
+        return EXIT_DONE;
+    return status == WFRE_ERR_MEMORY ? cli_fail(&error) : cli_usage(call, "%s", error.message);
 }
 
 static int sample(const cli_call *call, const wfre_graph *graph,
@@ -77,11 +94,16 @@ static int run(const cli_call *call)
         return cli_usage(call, "say where to write the queries: -o Q.tsv");
     if (cli_has(call, "json") && cli_summary_stream(call) != stdout)
         return cli_usage(call, "--json and -o - both write to standard output");
+    code = cli_keep_apart(call, output, cli_argument(call, 0));
+    if (code != EXIT_DONE)
+        return code;
     wfre_graph *graph;
     wfre_error error;
     if (cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK)
         return cli_fail(&error);
-    code = sample(call, graph, &options, output);
+    code = check_types(call, graph, &options);
+    if (code == EXIT_DONE)
+        code = sample(call, graph, &options, output);
     wfre_graph_close(graph);
     return code;
 }

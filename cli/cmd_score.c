@@ -62,7 +62,7 @@ static int run(const cli_call *call)
     wfre_score_defaults(0, &settings);
     if (wfre_score_preset(cli_text(call, "preset", "reference"), &settings, &error) != WFRE_OK ||
         wfre_score_kind_parse(cli_text(call, "score", "wfr"), &settings.kind, &error) != WFRE_OK)
-        return cli_fail(&error);
+        return cli_fail_setting(call, &error);
     settings.block = (uint32_t)cli_integer(call, "block", settings.block);
     settings.iterations = (uint32_t)cli_integer(call, "iterations", settings.iterations);
     settings.epsilon = cli_number(call, "epsilon", settings.epsilon);

@@ -263,7 +263,17 @@ static wfre_status check_setting(const sweep *s, const char *setting, wfre_error
     return WFRE_OK;
 }
 
-/* Tells a misspelt setting or value before hours are spent on others. */
+/* Tells a query set that cannot be read before hours are spent on training. */
+static wfre_status check_queries(const sweep *s, wfre_error *error)
+{
+    wfre_queryset *set = NULL;
+    wfre_status status = wfre_queryset_open(s->queries, s->graph, &set, error);
+    if (status == WFRE_OK)
+        wfre_queryset_close(set);
+    return status;
+}
+
+/* Tells a misspelt setting or value, or one that does not go with the others, likewise. */
 static wfre_status check_values(const sweep *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
@@ -273,6 +283,8 @@ static wfre_status check_values(const sweep *s, wfre_error *error)
         for (size_t i = 0; status == WFRE_OK && i < s->panels[p].count; i++) {
             wfre_train_settings settings = s->base;
             status = apply(&s->panels[p], i, &settings, error);
+            if (status == WFRE_OK)
+                status = wfre_train_settings_check(&settings, error);
         }
     }
     return status;
@@ -303,6 +315,8 @@ static wfre_status do_all(sweep *s, wfre_error *error)
                      : fail(error, WFRE_ERR_ARGUMENT, vary, "too many settings to vary");
     if (s->panel_count == 0)
         s->panels[s->panel_count++] = (panel){.name = "settings", .values = {"base"}, .count = 1};
+    if (status == WFRE_OK)
+        status = check_queries(s, error);
     if (status == WFRE_OK)
         status = check_values(s, error);
     if (status == WFRE_OK)

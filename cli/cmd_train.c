@@ -36,13 +36,19 @@ static const cli_option OPTIONS[] = {
     CLI_OPTION_JSON,
 };
 
-static int list_settings(const wfre_train_settings *settings)
+static void list_settings(const cli_call *call, const wfre_train_settings *settings)
 {
+    bool json = cli_has(call, "json");
     for (size_t i = 0; i < wfre_train_setting_count(); i++) {
         wfre_setting_text row = wfre_train_setting(settings, i);
-        printf("%-18s %-12s %s\n", row.name, row.value, row.help);
+        if (json) {
+            printf("%s\"%s\":", i ? "," : "{", row.name);
+            cli_print_json(stdout, row.value, strlen(row.value));
+        } else {
+            printf("%-18s %-12s %s\n", row.name, row.value, row.help);
+        }
     }
-    return EXIT_DONE;
+    printf("%s", json ? "}\n" : "");
 }
 
 /* The graph's path with .safetensors instead of .kg. */
@@ -96,15 +102,26 @@ static int run(const cli_call *call)
     char *fallback = default_output(cli_argument(call, 0));
     const char *out = cli_text(call, "out", fallback);
     bool resume = cli_has(call, "resume");
-    int code = EXIT_DONE;
-    if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK ||
-        (resume ? train_settings_resumed(call, out, &settings, &error)
-                : train_settings(call, graph, &settings, &error)) != WFRE_OK) {
+    int code = cli_keep_apart(call, out, cli_argument(call, 0));
+    if (code == EXIT_DONE)
+        code = cli_keep_apart(call, out, cli_text(call, "queries", NULL));
+    if (code != EXIT_DONE)
+        goto cleanup;
+    if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK) {
         code = cli_fail(&error);
         goto cleanup;
     }
+    if ((resume ? train_settings_resumed(call, out, &settings, &error)
+                : train_settings(call, graph, &settings, &error)) != WFRE_OK) {
+        code = resume ? cli_fail(&error) : cli_fail_setting(call, &error);
+        goto cleanup;
+    }
     if (cli_has(call, "settings")) {
-        code = list_settings(&settings);
+        list_settings(call, &settings);
+        goto cleanup;
+    }
+    if (!resume && wfre_train_settings_check(&settings, &error) != WFRE_OK) {
+        code = cli_fail_setting(call, &error);
         goto cleanup;
     }
     wfre_train_run options = {

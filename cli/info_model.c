@@ -14,7 +14,13 @@ static void print_text(const char *path, const wfre_model *model)
            wfre_model_fingerprint(model));
     printf("entities           %s\n", cli_thousands(wfre_model_entities(model)));
     printf("relations          %s\n", cli_thousands(wfre_model_relations(model) / 2));
-    printf("parameters         %s\n\n", cli_thousands(wfre_model_parameters(model)));
+    printf("parameters         %s\n", cli_thousands(wfre_model_parameters(model)));
+    const wfre_reliability *reliability = wfre_model_reliability(model);
+    if (reliability && reliability->queries > 0)
+        printf("probabilities      calibration error %.3f on %s queries\n\n", reliability->error,
+               cli_thousands(reliability->queries));
+    else
+        printf("probabilities      %s\n\n", reliability ? "unchecked" : "none");
     for (size_t i = 0; i < wfre_model_setting_count(); i++) {
         wfre_setting_text row = wfre_model_setting(settings, i);
         printf("%-18s %-12s %s\n", row.name, row.value, row.help);
@@ -25,9 +31,14 @@ static void print_json(const wfre_model *model)
 {
     const wfre_model_settings *settings = wfre_model_get_settings(model);
     printf("{\"kind\":\"model\",\"graph\":\"%016" PRIx64 "\",\"entities\":%" PRIu32
-           ",\"relations\":%" PRIu32 ",\"parameters\":%" PRIu64 ",\"settings\":{",
+           ",\"relations\":%" PRIu32 ",\"parameters\":%" PRIu64,
            wfre_model_fingerprint(model), wfre_model_entities(model),
            wfre_model_relations(model) / 2, wfre_model_parameters(model));
+    const wfre_reliability *reliability = wfre_model_reliability(model);
+    if (reliability)
+        printf(",\"calibration\":{\"queries\":%" PRIu64 ",\"error\":%.6f}", reliability->queries,
+               reliability->error);
+    printf(",\"settings\":{");
     for (size_t i = 0; i < wfre_model_setting_count(); i++) {
         wfre_setting_text row = wfre_model_setting(settings, i);
         printf("%s\"%s\":", i ? "," : "", row.name);
@@ -42,6 +53,11 @@ int info_model(const cli_call *call, const char *path)
     wfre_error error;
     if (wfre_model_open(path, &model, &error) != WFRE_OK)
         return cli_fail(&error);
+    if (cli_has(call, "check") && wfre_model_validate(model, &error) != WFRE_OK) {
+        cli_note("wfre: %s: %s", path, error.message);
+        wfre_model_free(model);
+        return EXIT_FAILED;
+    }
     if (cli_has(call, "json"))
         print_json(model);
     else

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct setting {
     const cli_option *option;
@@ -74,7 +76,12 @@ long long cli_integer(const cli_call *call, const char *option, long long fallba
 
 FILE *cli_summary_stream(const cli_call *call)
 {
-    return strcmp(cli_text(call, "out", ""), "-") == 0 ? stderr : stdout;
+    const char *out = cli_text(call, "out", "");
+    struct stat there, output;
+    bool taken =
+        strcmp(out, "-") == 0 || (stat(out, &there) == 0 && fstat(STDOUT_FILENO, &output) == 0 &&
+                                  there.st_dev == output.st_dev && there.st_ino == output.st_ino);
+    return taken ? stderr : stdout;
 }
 
 const char *cli_repeated(const cli_call *call, const char *option, int k)
@@ -182,6 +189,25 @@ int cli_usage(const cli_call *call, const char *format, ...)
     fprintf(stderr, "\nusage: wfre %s %s [OPTION...]\nTry 'wfre %s --help'.\n", call->command->name,
             call->command->arguments, call->command->name);
     return EXIT_USAGE;
+}
+
+int cli_fail_setting(const cli_call *call, const wfre_error *error)
+{
+    bool usage = error->code == WFRE_ERR_ARGUMENT || error->code == WFRE_ERR_NOT_FOUND;
+    return usage ? cli_usage(call, "%s", error->message) : cli_fail(error);
+}
+
+int cli_keep_apart(const cli_call *call, const char *output, const char *other)
+{
+    struct stat a, b;
+    if (!output || !other || strcmp(output, "-") == 0 || strcmp(other, "-") == 0)
+        return EXIT_DONE;
+    bool same = strcmp(output, other) == 0 ||
+                (stat(output, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+                 a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+    return same ? cli_usage(call, "%s is also an input, or another output; choose another name",
+                            output)
+                : EXIT_DONE;
 }
 
 /* ---- parsing ------------------------------------------------------------------------------ */

@@ -139,17 +139,35 @@ const wfre_monitor *cli_monitor(void)
 
 /* ---- printing ----------------------------------------------------------------------------- */
 
+void cli_print_name(FILE *stream, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i],
+                      next = i + 1 < length ? (unsigned char)bytes[i + 1] : 0;
+        if (c < 0x20 || c == 0x7F)
+            fprintf(stream, "\\x%02x", c);
+        else if (c == 0xC2 && next >= 0x80 && next < 0xA0) /* U+0080 to U+009F */
+            fprintf(stream, "\\x%02x", (unsigned char)bytes[++i]);
+        else
+            fputc(c, stream);
+    }
+}
+
 void cli_print_json(FILE *stream, const char *bytes, size_t length)
 {
     fputc('"', stream);
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0, step; i < length; i += step) {
         unsigned char c = (unsigned char)bytes[i];
-        if (c == '"' || c == '\\')
+        size_t valid = wfre_utf8_sequence(bytes + i, length - i);
+        step = valid ? valid : 1;
+        if (!valid)
+            fputs("\xEF\xBF\xBD", stream);
+        else if (c == '"' || c == '\\')
             fprintf(stream, "\\%c", c);
         else if (c < 0x20)
             fprintf(stream, "\\u%04x", c);
         else
-            fputc(c, stream);
+            fwrite(bytes + i, 1, step, stream);
     }
     fputc('"', stream);
 }

@@ -83,9 +83,11 @@ typedef enum wfre_explain_format {
     WFRE_EXPLAIN_SVG   /* the operator tree with the sets, as a drawing */
 } wfre_explain_format;
 
-/* Explains predicted answers, at most 16 of them: `answers` are those of the asker's last question,
- * asked with these options. Release the text with wfre_string_free. Fails with WFRE_ERR_UNSUPPORTED
- * if nothing could be predicted. */
+enum { WFRE_EXPLAINED = 16 };
+
+/* Explains the first WFRE_EXPLAINED predicted answers: `answers` are those of the asker's last
+ * question, asked with these options. Release the text with wfre_string_free. Fails with
+ * WFRE_ERR_UNSUPPORTED if nothing could be predicted. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_explain(wfre_asker *asker, const wfre_query *query,
                                                  const wfre_ask_options *options,
                                                  const wfre_answers *answers,
@@ -96,6 +98,8 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_explain(wfre_asker *asker, const wfre_q
 
 typedef struct wfre_add_options {
     const char *triples; /* anything that wfre_import reads; all of it counts as training data */
+    const char *format;  /* of the triples, and whether literals and blank nodes are kept: as in */
+    bool literals;       /* wfre_import_options */
     const char *graph;   /* the files to write */
     const char *model;
     uint32_t steps; /* of fitting an entity; 0: it becomes a copy of the one most like it */
@@ -107,7 +111,8 @@ WFRE_API void wfre_add_options_default(wfre_add_options *options);
 typedef struct wfre_addition {
     uint32_t entities; /* that are new */
     uint64_t triples;
-    double seconds; /* for fitting the entities */
+    uint64_t literals, blanks; /* triples left out for a literal, for a blank node */
+    double seconds;            /* for fitting the entities */
 } wfre_addition;
 
 /* Writes a graph with more triples and a model that knows their entities: a new one gets a

@@ -69,6 +69,11 @@ typedef uint32_t wfre_relation;
 
 #define WFRE_NONE UINT32_MAX
 
+/* ---- text --------------------------------------------------------------------------------- */
+
+/* Length in bytes of the valid UTF-8 sequence at bytes[0 .. length), 0 if it is not valid. */
+WFRE_API size_t wfre_utf8_sequence(const char *bytes, size_t length);
+
 /* ---- threads ------------------------------------------------------------------------------ */
 
 /* A fixed set of worker threads. Results never depend on how many there are. */

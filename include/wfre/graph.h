@@ -63,10 +63,11 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import(const char *const *sources, size
                                                 const char *output, wfre_import_report *report,
                                                 const wfre_monitor *monitor, wfre_error *error);
 
-/* The same into memory, without a file; close the graph as usual. */
+/* The same into memory, without a file; close the graph as usual. The report (which may be NULL)
+ * says what was left out, and does not count the graph. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
     const char *const *sources, size_t source_count, const wfre_import_options *options,
-    wfre_graph **graph, const wfre_monitor *monitor, wfre_error *error);
+    wfre_graph **graph, wfre_import_report *report, const wfre_monitor *monitor, wfre_error *error);
 
 /* The formats in the order in which they are tried, with a line about each;
  * NULL beyond the last. */

@@ -114,6 +114,9 @@ WFRE_API wfre_setting_text wfre_model_setting(const wfre_model_settings *setting
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_set(wfre_model_settings *settings, const char *name,
                                                    const char *text, wfre_error *error);
 
+/* Reads every weight: WFRE_ERR_NUMERIC, naming the tensor, if one is not a finite number. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_validate(const wfre_model *model, wfre_error *error);
+
 /* ---- probabilities ------------------------------------------------------------------------ */
 
 enum { WFRE_RELIABILITY_BINS = 10 };

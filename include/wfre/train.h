@@ -100,6 +100,10 @@ typedef struct wfre_train_status {
     double time_sampling, time_projection, time_scoring, time_optimizer; /* seconds in all */
 } wfre_train_status;
 
+/* WFRE_ERR_ARGUMENT, saying why, if no run can have these settings. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_settings_check(const wfre_train_settings *settings,
+                                                              wfre_error *error);
+
 typedef struct wfre_trainer wfre_trainer;
 
 /* Borrows the graph and the pool until freed. */

@@ -563,7 +563,8 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
                      const wfre_add_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_addition *report, wfre_error *error)
 {
-    wfre_import_options format = {0};
+    wfre_import_options format = {.format = options->format, .literals = options->literals};
+    wfre_import_report read;
     wfre_graph *extra = NULL, *larger_graph = NULL;
     wfre_graph_builder *builder = NULL;
     wfre_model *larger = NULL;
@@ -571,7 +572,7 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_probe_output(options->graph, error));
     TRY(wfre_probe_output(options->model, error));
-    TRY(wfre_import_graph(&options->triples, 1, &format, &extra, monitor, error));
+    TRY(wfre_import_graph(&options->triples, 1, &format, &extra, &read, monitor, error));
     TRY(build(graph, extra, &builder, error));
     TRY(wfre_graph_builder_finish(builder, &larger_graph, error));
     wfre_graph_builder_free(builder);
@@ -590,6 +591,8 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
         .entities = larger->entity_count - model->entity_count,
         .triples =
             wfre_graph_triples(larger_graph, WFRE_TEST) - wfre_graph_triples(graph, WFRE_TEST),
+        .literals = read.literals,
+        .blanks = read.blanks,
         .seconds = seconds,
     };
 cleanup:

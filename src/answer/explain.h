@@ -13,8 +13,8 @@
 #include "model/calibration.h"
 
 enum {
-    WFRE_EXPLAIN_CANDIDATES = 16, /* of a variable, the one asked for too */
-    WFRE_EXPLAIN_SETS = 256       /* operators of a question */
+    WFRE_EXPLAIN_CANDIDATES = WFRE_EXPLAINED, /* of a variable, the one asked for too */
+    WFRE_EXPLAIN_SETS = 256                   /* operators of a question */
 };
 
 /* One operator of the question. */

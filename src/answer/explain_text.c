@@ -8,13 +8,13 @@ enum { SHOWN = 3 };
 static void add_entity(const wfre_explanation *e, wfre_entity entity, wfre_text *text)
 {
     wfre_name label = wfre_graph_entity_label(e->graph, entity);
-    wfre_text_append(text, label.bytes, label.length);
+    wfre_text_visible(text, label.bytes, label.length);
 }
 
 static void add_relation(const wfre_explanation *e, wfre_relation relation, wfre_text *text)
 {
     wfre_name label = wfre_graph_relation_label(e->graph, relation);
-    wfre_text_append(text, label.bytes, label.length);
+    wfre_text_visible(text, label.bytes, label.length);
 }
 
 /* The argument of a projection: an entity or a variable. */

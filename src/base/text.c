@@ -116,9 +116,25 @@ void wfre_text_json(wfre_text *text, const char *bytes, size_t length)
     wfre_text_char(text, '"');
 }
 
+void wfre_text_visible(wfre_text *text, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c < 0x20 || c == 0x7F)
+            wfre_text_format(text, "\\x%02x", c);
+        else
+            wfre_text_char(text, bytes[i]);
+    }
+}
+
 void wfre_text_markup(wfre_text *text, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') { /* not even escaped in XML */
+            wfre_text_add(text, "\xEF\xBF\xBD");
+            continue;
+        }
         switch (bytes[i]) {
         case '&':
             wfre_text_add(text, "&amp;");

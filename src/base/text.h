@@ -21,15 +21,15 @@ WFRE_PRINTF(2, 3) void wfre_text_format(wfre_text *text, const char *format, ...
 void wfre_text_whole(wfre_text *text, uint64_t value);
 /* Appends a JSON string literal, quotes included; invalid UTF-8 becomes U+FFFD. */
 void wfre_text_json(wfre_text *text, const char *bytes, size_t length);
-/* Appends with & < > " escaped, for HTML and SVG. */
+/* Appends a name for a terminal, on one line: control characters as \xNN. */
+void wfre_text_visible(wfre_text *text, const char *bytes, size_t length);
+/* Appends with & < > " escaped, for HTML and SVG; U+FFFD for characters that XML does not have. */
 void wfre_text_markup(wfre_text *text, const char *bytes, size_t length);
 void wfre_text_clear(wfre_text *text);
 void wfre_text_free(wfre_text *text);
 /* WFRE_ERR_MEMORY if any append failed. */
 wfre_status wfre_text_status(const wfre_text *text, const char *what, wfre_error *error);
 
-/* Length in bytes of the valid UTF-8 sequence at bytes[0 .. length), 0 if it is not valid. */
-size_t wfre_utf8_sequence(const char *bytes, size_t length);
 bool wfre_utf8_valid(const char *bytes, size_t length);
 
 #endif

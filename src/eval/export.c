@@ -41,7 +41,7 @@ static void csv_published(wfre_text *text, const wfre_comparison *shown)
         if (strcmp(row->dataset, shown->dataset) != 0)
             continue;
         for (size_t c = 0; c < shown->column_count; c++) {
-            double mrr = wfre_published_mrr(row, &shown->columns[c]);
+            double mrr = wfre_published_mrr(shown, row, &shown->columns[c]);
             if (!isfinite(mrr))
                 continue;
             wfre_report_csv_field(text, row->method);
@@ -165,7 +165,7 @@ static void json_published(wfre_text *text, const wfre_comparison *shown)
         wfre_text_add(text, first ? "\n    {\"method\": " : ",\n    {\"method\": ");
         json_text(text, row->method);
         for (size_t c = 0; c < shown->column_count; c++) {
-            double mrr = wfre_published_mrr(row, &shown->columns[c]);
+            double mrr = wfre_published_mrr(shown, row, &shown->columns[c]);
             if (!isfinite(mrr))
                 continue;
             wfre_text_add(text, ", ");

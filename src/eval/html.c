@@ -84,7 +84,7 @@ static void add_method(comparison *c, const wfre_comparison *shown, const wfre_p
 {
     size_t s = c->count++;
     for (size_t i = 0; i < shown->column_count; i++)
-        c->y[s][i] = 100 * wfre_published_mrr(published, &shown->columns[i]);
+        c->y[s][i] = 100 * wfre_published_mrr(shown, published, &shown->columns[i]);
     c->series[s] = (wfre_series){.name = published->method,
                                  .mark = WFRE_MARK_POINT,
                                  .y = c->y[s],

@@ -20,6 +20,8 @@ typedef struct run {
     wfre_ranker *ranker; /* NULL until there is something to rank */
     uint64_t key;
     double started, next_save;   /* on wfre_clock */
+    wfre_status saved;           /* how the last attempt to save went */
+    wfre_error unsaved;          /* why, if it failed */
     wfre_evaluation_info before; /* what earlier runs spent */
 } run;
 
@@ -86,17 +88,25 @@ static void add_cost(run *r)
     info->seconds = r->before.seconds + wfre_clock() - r->started;
 }
 
-/* Saves if it is time to, or if the caller wants to stop; then says where to go on. */
+/* Saves if it is time to, or if the caller wants to stop; then says where to go on. Where nothing
+ * can be saved, the evaluation goes on without. */
 static wfre_status save_if_due(run *r, uint64_t done, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     bool stop = wfre_interrupted(r->monitor);
-    wfre_report(r->monitor, "evaluating", done, r->set->count, NULL);
+    wfre_report(r->monitor, "evaluating", done, r->set->count,
+                r->saved == WFRE_OK ? NULL : r->unsaved.message);
     add_cost(r);
     if (r->options->partial && (stop || wfre_clock() >= r->next_save)) {
-        TRY(wfre_partial_write(r->evaluation, r->key, r->options->partial, error));
+        r->saved = wfre_partial_write(r->evaluation, r->key, r->options->partial, &r->unsaved);
         r->next_save = wfre_clock() + SAVE_SECONDS;
+        if (r->saved == WFRE_ERR_MEMORY)
+            TRY(wfre_fail_memory(error, "saving what was evaluated"));
     }
+    if (stop && r->options->partial && r->saved != WFRE_OK)
+        TRY(wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                      "interrupted after %llu of %u queries, which are lost: %s",
+                      (unsigned long long)done, r->set->count, r->unsaved.message));
     if (stop && r->options->partial)
         TRY(wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
                       "interrupted after %llu of %u queries; the same command goes on from %s",

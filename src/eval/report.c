@@ -17,6 +17,23 @@ static bool has_paths(const char *dataset)
     return dataset && strcmp(dataset, "WN18RR") == 0;
 }
 
+/* The groups, as bits, over exactly the types that published averages are over. */
+static unsigned find_comparable(const wfre_evaluation *evaluation)
+{
+    static const uint32_t TYPES[WFRE_GROUPS] = {[WFRE_GROUP_POSITIVE] = 9,
+                                                [WFRE_GROUP_NEGATIVE] = 5,
+                                                [WFRE_GROUP_PATHS] = 3,
+                                                [WFRE_GROUP_OTHERS] = 6,
+                                                [WFRE_GROUP_ALL] = WFRE_BETAE_TYPES};
+    unsigned groups = 0;
+    for (size_t t = 0; t < evaluation->type_count; t++)
+        if (evaluation->types[t].order < 0 || evaluation->types[t].order >= WFRE_BETAE_TYPES)
+            return 0;
+    for (int g = 0; g < WFRE_GROUPS; g++)
+        groups |= evaluation->groups[g].types == TYPES[g] ? 1u << g : 0;
+    return groups;
+}
+
 void wfre_report_begin(wfre_comparison *shown, const wfre_evaluation *const *evaluations,
                        size_t count, const wfre_report_options *options)
 {
@@ -30,6 +47,7 @@ void wfre_report_begin(wfre_comparison *shown, const wfre_evaluation *const *eva
         shown->columns[shown->column_count++] =
             (wfre_report_column){first->types[t].row.name, first->types[t].order, -1};
     bool paths = has_paths(shown->dataset);
+    shown->comparable = find_comparable(first);
     for (int g = 0; g < WFRE_GROUPS; g++) {
         bool wanted = g == WFRE_GROUP_POSITIVE                          ? !paths
                       : g == WFRE_GROUP_PATHS || g == WFRE_GROUP_OTHERS ? paths
@@ -51,9 +69,12 @@ const wfre_evaluation_row *wfre_report_row(const wfre_evaluation *evaluation,
     return NULL;
 }
 
-double wfre_published_mrr(const wfre_published *published, const wfre_report_column *column)
+double wfre_published_mrr(const wfre_comparison *shown, const wfre_published *published,
+                          const wfre_report_column *column)
 {
     double percent = 0;
+    if (column->group >= 0 && !(shown->comparable >> column->group & 1))
+        return NAN;
     if (column->type >= 0)
         percent = published->types[column->type];
     else if (column->group == WFRE_GROUP_ALL)
@@ -125,7 +146,7 @@ static void add_published(const wfre_comparison *shown, wfre_grid *grid)
         first = false;
         wfre_grid_cell(grid, "%s *", row->method);
         for (size_t c = 0; c < shown->column_count; c++)
-            wfre_grid_percent(grid, wfre_published_mrr(row, &shown->columns[c]), decimals);
+            wfre_grid_percent(grid, wfre_published_mrr(shown, row, &shown->columns[c]), decimals);
     }
 }
 

@@ -25,7 +25,8 @@ typedef struct wfre_comparison {
     const char *dataset;
     wfre_report_column columns[WFRE_COMPARED_COLUMNS];
     size_t column_count;
-    bool many_types; /* too many for columns of their own */
+    bool many_types;     /* too many for columns of their own */
+    unsigned comparable; /* bits of the groups whose published averages are over the same types */
 } wfre_comparison;
 
 /* Borrows the evaluations. */
@@ -35,8 +36,10 @@ void wfre_report_begin(wfre_comparison *shown, const wfre_evaluation *const *eva
 /* The row of an evaluation that a column shows, NULL if it has none. */
 const wfre_evaluation_row *wfre_report_row(const wfre_evaluation *evaluation,
                                            const wfre_report_column *column);
-/* The MRR that a published method has in a column, between 0 and 1; NAN if it has none. */
-double wfre_published_mrr(const wfre_published *published, const wfre_report_column *column);
+/* The MRR that a published method has in a column, between 0 and 1; NAN if it has none, or one over
+ * other types. */
+double wfre_published_mrr(const wfre_comparison *shown, const wfre_published *published,
+                          const wfre_report_column *column);
 /* Mean and standard deviation (of a sample; 0 for one) of the MRRs in a column. */
 void wfre_report_moments(const wfre_comparison *shown, const wfre_report_column *column,
                          double *mean, double *deviation);

@@ -279,8 +279,13 @@ cleanup:
 
 wfre_status wfre_import_graph(const char *const *sources, size_t source_count,
                               const wfre_import_options *options, wfre_graph **graph,
-                              const wfre_monitor *monitor, wfre_error *error)
+                              wfre_import_report *report, const wfre_monitor *monitor,
+                              wfre_error *error)
 {
     wfre_import_report counted = {0};
-    return import(sources, source_count, options, NULL, graph, &counted, monitor, error);
+    wfre_status status =
+        import(sources, source_count, options, NULL, graph, &counted, monitor, error);
+    if (status == WFRE_OK && report)
+        *report = counted;
+    return status;
 }

@@ -279,3 +279,17 @@ wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *gr
                      model->entity_count, model->relation_count / 2, wfre_graph_entities(graph),
                      wfre_graph_relations(graph) / 2);
 }
+
+wfre_status wfre_model_validate(const wfre_model *model, wfre_error *error)
+{
+    for (uint32_t t = 0; t < model->tensor_count; t++) {
+        const wfre_tensor *tensor = &model->tensors[t];
+        for (size_t i = 0; i < tensor->count; i++)
+            if (!isfinite(tensor->data[i]))
+                return wfre_fail(
+                    error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
+                    "number %zu of %s is not finite; train again, or take another copy", i,
+                    tensor->name);
+    }
+    return WFRE_OK;
+}

@@ -290,7 +290,7 @@ const wfre_model *wfre_trainer_model(const wfre_trainer *t)
 
 /* ---- creation ----------------------------------------------------------------------------- */
 
-static wfre_status check_settings(const wfre_train_settings *s, wfre_error *error)
+wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *error)
 {
     const char *wrong = NULL;
     if (s->batch < 1 || s->batch > 1u << 20)
@@ -315,7 +315,8 @@ static wfre_status check_settings(const wfre_train_settings *s, wfre_error *erro
         wrong = "learning rates and weight decay must not be negative";
     else if (!(s->warmup >= 0 && s->warmup < 1))
         wrong = "the warm-up must be at least 0 and below 1";
-    return wrong ? wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%s", wrong) : WFRE_OK;
+    return wrong ? wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%s", wrong)
+                 : wfre_model_settings_check(&s->model, error);
 }
 
 /* Beyond this many entities only the rows that a batch touches are updated. */
@@ -326,7 +327,7 @@ wfre_status wfre_trainer_create(const wfre_graph *graph, const wfre_train_settin
 {
     wfre_model *model = NULL;
     wfre_status status;
-    TRY(check_settings(settings, error));
+    TRY(wfre_train_settings_check(settings, error));
     TRY(wfre_model_create(graph, &settings->model, settings->seed, &model, error));
     TRY(wfre_trainer_create_with(graph, settings, pool, model, result, error));
     model = NULL; /* the trainer's now */
@@ -349,7 +350,7 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
     t->graph = graph;
     t->pool = pool;
     t->model = model;
-    TRY(check_settings(settings, error));
+    TRY(wfre_train_settings_check(&t->settings, error));
     if (wfre_graph_entities(graph) == 0 || wfre_graph_triples(graph, WFRE_TRAIN) == 0) {
         status = wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                            "the graph has no training triples");

@@ -34,5 +34,11 @@ wfre import g.tsv -o l.kg --labels labels.txt >/dev/null 2>&1
 printf 'Zoe\tr1\tAlice\n' >zoe.tsv
 add l.kg m.safetensors zoe.tsv -o l2.kg l2.safetensors
 show wfre ask l2.kg '?x : r1(?x, Alice)' 2>/dev/null
-rm labels.txt l.kg l2.kg l2.safetensors zoe.tsv
+# What is left out is said; a format may be named.
+printf '<lit> <r1> <e1> ; <r2> "text" , [] .\n' >lit.ttl
+add g.kg m.safetensors lit.ttl -o l2.kg l2.safetensors
+echo '$ wfre add g.kg m.safetensors - -o l2.kg l2.safetensors --format ttl --literals <lit.ttl'
+wfre add g.kg m.safetensors - -o l2.kg l2.safetensors --format ttl --literals <lit.ttl 2>&1 | sed -E 's/[0-9.]+ s$/T s/'
+add g.kg m.safetensors lit.ttl -o x.kg x.kg 2>&1 | sed -n 1,2p
+rm lit.ttl labels.txt l.kg l2.kg l2.safetensors zoe.tsv
 ls

@@ -26,6 +26,9 @@ printf '?x : r1(e0, ?x)\n?x : r9(e0, ?x)\n?x : r2(e0, ?x) & !r1(e1, ?x)\n' | ask
 ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]+/X/g; s/(known|predicted) +(r.*\)).*/EDGE \2/' | tail -n +4
 wfre ask g.kg m.safetensors '?x : r1(e0, ?x)' --explain=svg 2>&1 | head -c 4
 echo
+# What a negation denies is all of its edges together.
+ask m.safetensors '?x : r3(e0, ?x) & !(exists ?y. r1(e1, ?y) & r1(?y, ?x))' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]+/X/g; s/^ +(known|predicted) +(not )?(.*\)).*/  EDGE \2\3/' | tail -n 5
+ask m.safetensors '?x : r1(e0, ?x)' --exact --only predicted
 # Known and predicted together are all entities that are not refuted, each once, on whatever split.
 for split in train valid test; do
     for question in '?x : r1(e3, ?x)' '?x : r1(e0, ?x) | r2(e0, ?x)' '?x : r1(?x, e5) & !r2(?x, e7)'; do
@@ -37,3 +40,4 @@ done
 wfre import ring/train.tsv -o train.kg >/dev/null 2>&1
 show wfre train train.kg -o plain.safetensors $small 2>&1 | sed -E 's/in [0-9]+ s/in T s/; s/loss [0-9.]+/loss X/'
 show wfre ask train.kg plain.safetensors '?x : r1(e0, ?x)' --top 1 2>&1 | sed -E 's/in [0-9.]+ ms/in T ms/; s/-  e[0-9]+/-  E/'
+show wfre ask train.kg plain.safetensors '?x : r1(e0, ?x)' --min-probability 0.5

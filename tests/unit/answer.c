@@ -116,10 +116,12 @@ static void large_questions_keep_their_known_answers(void **state)
     wfre_text text = {0};
     wfre_ask_options options;
     wfre_answers answers;
-    for (int i = 0; i < 6; i++) {
-        wfre_text_add(&text, i ? " & (" : "?x : (");
+    wfre_entity source = wfre_graph_sources(graph, WFRE_TEST, 0).ids[0];
+    wfre_entity answer = wfre_graph_targets(graph, WFRE_TEST, 0, source).ids[0];
+    for (int i = 0; i < 6; i++) { /* each part has this edge, and with it the answer */
+        wfre_text_format(&text, "%sr0(e%u, ?x)", i ? " & (" : "?x : (", source);
         for (int k = 0; k < 8; k++)
-            wfre_text_format(&text, "%sr%d(e%d, ?x)", k ? " | " : "", k % 3, 8 * i + k);
+            wfre_text_format(&text, " | r%d(e%d, ?x)", k % 3, 8 * i + k);
         wfre_text_add(&text, ")");
     }
     wfre_query *query = parse(text.data);
@@ -127,6 +129,7 @@ static void large_questions_keep_their_known_answers(void **state)
     assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
     assert_non_null(answers.unpredicted);
     assert_int_equal(answers.predicted_count, 0);
+    assert_true(wfre_list_has(answers.known, answer));
     wfre_text_free(&text);
     wfre_query_free(query);
     wfre_asker_free(asker);

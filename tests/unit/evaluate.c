@@ -221,6 +221,24 @@ static void test_wrong_graph(void **state)
     wfre_graph_close(other);
 }
 
+/* Where nothing can be saved, an evaluation is made all the same, and an interruption is one. */
+static void test_nowhere_to_save(void **state)
+{
+    (void)state;
+    wfre_eval_options options = options_for("/no/such/folder/q.partial");
+    wfre_evaluation *evaluation = NULL;
+    int asked = 0;
+    wfre_monitor monitor = {.interrupted = stop_on_third, .context = &asked};
+    wfre_error why;
+    assert_int_equal(wfre_evaluate_model(graph, model, queries_path, &options, NULL, &monitor,
+                                         &evaluation, &why),
+                     WFRE_ERR_INTERRUPTED);
+    assert_non_null(strstr(why.message, "are lost"));
+    assert_ok(
+        wfre_evaluate_model(graph, model, queries_path, &options, NULL, NULL, &evaluation, error));
+    wfre_evaluation_free(evaluation);
+}
+
 static wfre_status attempt(void *context)
 {
     wfre_eval_options options = options_for(partial_path);
@@ -252,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_partial_of_other_hard_answers),
         cmocka_unit_test(test_unions_from_base),
         cmocka_unit_test(test_wrong_graph),
+        cmocka_unit_test(test_nowhere_to_save),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -164,6 +164,20 @@ static void test_published(void **state)
     assert_null(wfre_known_dataset(40559, 24));
 }
 
+/* A published average stands beside ours only if it is over the same types. */
+static void test_comparable(void **state)
+{
+    (void)state;
+    wfre_comparison shown = {.comparable = 1u << WFRE_GROUP_POSITIVE};
+    const wfre_published *row = &wfre_published_rows[0];
+    wfre_report_column single = {"1p", 0, -1};
+    assert_true(wfre_published_mrr(&shown, row, &single) > 0);
+    for (int g = 0; g < WFRE_GROUPS; g++) {
+        wfre_report_column column = {"group", -1, g};
+        assert_true(g == WFRE_GROUP_POSITIVE || isnan(wfre_published_mrr(&shown, row, &column)));
+    }
+}
+
 /* ---- whole reports ------------------------------------------------------------------------ */
 
 static char folder[] = "/tmp/wfre-report-XXXXXX";
@@ -366,10 +380,11 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chart),  cmocka_unit_test(test_chart_without_sense),
-        cmocka_unit_test(test_grid),   cmocka_unit_test(test_published),
-        cmocka_unit_test(test_report), cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_sweep),  cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_chart),         cmocka_unit_test(test_chart_without_sense),
+        cmocka_unit_test(test_grid),          cmocka_unit_test(test_published),
+        cmocka_unit_test(test_comparable),    cmocka_unit_test(test_report),
+        cmocka_unit_test(test_moments),       cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
