@@ -68,8 +68,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
     const char *const *sources, size_t source_count, const wfre_import_options *options,
     wfre_graph **graph, const wfre_monitor *monitor, wfre_error *error);
 
-/* The formats in the order in which they are tried, with a line about each; NULL beyond the last.
- */
+/* The formats in the order in which they are tried, each with a line about it; NULL at the end. */
 WFRE_API const char *wfre_import_format(size_t index, const char **about);
 
 /* ---- open and close ----------------------------------------------------------------------- */
