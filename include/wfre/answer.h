@@ -58,21 +58,23 @@ typedef struct wfre_answers {
 } wfre_answers;
 
 /* Answers a question. What the graph refutes, by an edge that the question denies, is not
- * predicted. A formula that is no operator tree is answered exactly; `unpredicted` then says which
- * part of it cannot be embedded. */
+ * predicted. A formula that is not an operator tree is answered exactly; `unpredicted` then says
+ * which part of it cannot be embedded. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_ask(wfre_asker *asker, const wfre_query *query,
                                              const wfre_ask_options *options,
                                              const wfre_monitor *monitor, wfre_answers *answers,
                                              wfre_error *error);
 
-/* The same for many questions, which together take less time than one after the other. */
+/* The same for many questions, which together take less time than one after the other. `queries`
+ * and `answers` have `count` entries: answers[i] are those of queries[i]. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_ask_many(wfre_asker *asker,
                                                   const wfre_query *const *queries, size_t count,
                                                   const wfre_ask_options *options,
                                                   const wfre_monitor *monitor,
                                                   wfre_answers *answers, wfre_error *error);
-/* Does now what answering would else do before its first prediction: milliseconds, or seconds with
- * a million entities whose model is not prepared. */
+/* Does now what answering would otherwise do before its first prediction. That takes milliseconds,
+ * or up to seconds with a million entities if the model was not prepared (wfre_model_prepare)
+ * before it was saved. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_asker_prepare(wfre_asker *asker, wfre_error *error);
 
 /* ---- explanations ------------------------------------------------------------------------- */

@@ -76,7 +76,8 @@ WFRE_API size_t wfre_utf8_sequence(const char *bytes, size_t length);
 
 /* ---- threads ------------------------------------------------------------------------------ */
 
-/* A fixed set of worker threads. Results never depend on how many there are. */
+/* A fixed set of worker threads. Results never depend on how many there are. Several threads may
+ * use one pool: their work takes turns. */
 typedef struct wfre_pool wfre_pool;
 
 /* threads == 0 takes one per available CPU. The calling thread counts as one of them. */

@@ -91,7 +91,7 @@ wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model, const char
                     const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                     wfre_evaluation **evaluation, wfre_error *error);
 
-/* Evaluates anyone's scores of the queries of a query set (*.tsv). Each line of the file is
+/* Evaluates another system's scores of the queries of a query set (*.tsv). Each line of the file is
  *
  *   query <TAB> entity <TAB> score     higher is better
  *   query <TAB> entity                 a ranking: the entities of a query in order, best first
@@ -108,7 +108,7 @@ wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *s
 
 typedef enum wfre_report_format {
     WFRE_REPORT_TABLE, /* aligned columns for people, in percent */
-    WFRE_REPORT_CSV,   /* one line a type or group */
+    WFRE_REPORT_CSV,   /* one line per type or group */
     WFRE_REPORT_JSON
 } wfre_report_format;
 
@@ -126,7 +126,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_report_print(const wfre_evaluation *con
                                                       wfre_report_format format, FILE *stream,
                                                       wfre_error *error);
 /* Writes report.html (one page that needs no other file), results.csv and results.json into the
- * folder, which is made if it is not there. */
+ * folder, which is made if it is not there; with more than 20 types also the figure shapes.svg. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_report_write(const wfre_evaluation *const *evaluations,
                                                       size_t count,
                                                       const wfre_report_options *options,
@@ -152,9 +152,8 @@ typedef struct wfre_sweep_panel {
 WFRE_API WFRE_NODISCARD wfre_status wfre_sweep_print(const wfre_sweep_panel *panels, size_t count,
                                                      wfre_report_format format, FILE *stream,
                                                      wfre_error *error);
-/* Writes sweep.html, sweep.csv, sweep.json, and NAME.svg for each panel into a folder that is
- * there.
- */
+/* Writes sweep.html, sweep.csv, sweep.json, and NAME.svg for each panel into the folder, which must
+ * exist. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_sweep_write(const wfre_sweep_panel *panels, size_t count,
                                                      const char *title, const char *folder,
                                                      wfre_error *error);

@@ -17,13 +17,14 @@ typedef struct wfre_graph wfre_graph;
 typedef enum wfre_split { WFRE_TRAIN = 0, WFRE_VALID = 1, WFRE_TEST = 2 } wfre_split;
 enum { WFRE_SPLITS = 3 };
 
-/* A borrowed, ascending list of entities; valid as long as the graph is open. */
+/* A borrowed, ascending list of entities; valid as long as the function that returns it says. */
 typedef struct wfre_list {
     const wfre_entity *ids;
     size_t count;
 } wfre_list;
 
-/* Text owned by the graph, not NUL-terminated; bytes is NULL and length 0 if there is none. */
+/* Text owned by the object that it comes from, not NUL-terminated; bytes is NULL and length 0 if
+ * there is none. */
 typedef struct wfre_name {
     const char *bytes;
     size_t length;
@@ -32,8 +33,7 @@ typedef struct wfre_name {
 /* ---- import ------------------------------------------------------------------------------- */
 
 typedef struct wfre_import_options {
-    /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto" tells by the source's
-     * name and files. */
+    /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto": by the source's name and files. */
     const char *format;
     const char *labels; /* a TSV file "name <TAB> label [<TAB> description]", or NULL */
     bool literals;      /* keep RDF literals and blank nodes as entities */
@@ -69,8 +69,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
     const char *const *sources, size_t source_count, const wfre_import_options *options,
     wfre_graph **graph, wfre_import_report *report, const wfre_monitor *monitor, wfre_error *error);
 
-/* The formats in the order in which they are tried, with a line about each;
- * NULL beyond the last. */
+/* The formats in the order in which they are tried, each with a line about it; NULL at the end. */
 WFRE_API const char *wfre_import_format(size_t index, const char **about);
 
 /* ---- open and close ----------------------------------------------------------------------- */
@@ -101,8 +100,7 @@ WFRE_API uint64_t wfre_graph_bytes(const wfre_graph *graph);
 /* Identifies the contents; models remember the graph they were trained on by it. */
 WFRE_API uint64_t wfre_graph_fingerprint(const wfre_graph *graph);
 
-/* The unique name, the label to show (the name if there is none) and the
- * description (or nothing). */
+/* The unique name, the label to show (the name if there is none), the description (or nothing). */
 WFRE_API wfre_name wfre_graph_entity_name(const wfre_graph *graph, wfre_entity entity);
 WFRE_API wfre_name wfre_graph_entity_label(const wfre_graph *graph, wfre_entity entity);
 WFRE_API wfre_name wfre_graph_entity_description(const wfre_graph *graph, wfre_entity entity);
@@ -119,10 +117,11 @@ WFRE_API wfre_relation wfre_graph_find_relation(const wfre_graph *graph, const c
 
 /* ---- edges -------------------------------------------------------------------------------- */
 
-/* The t with (entity, relation, t); relation may be an inverse. */
+/* The t with (entity, relation, t); relation may be an inverse. Valid until the graph is closed. */
 WFRE_API wfre_list wfre_graph_targets(const wfre_graph *graph, wfre_split split,
                                       wfre_relation relation, wfre_entity entity);
-/* The entities with at least one edge of this directed relation going out. */
+/* The entities with at least one edge of this directed relation going out. Valid until the graph
+ * is closed. */
 WFRE_API wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split,
                                       wfre_relation relation);
 /* Whether the triple (head, relation, tail) is in the split's graph; relation may be an inverse. */

@@ -72,9 +72,9 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_model_create(const wfre_graph *graph,
                                                       wfre_error *error);
 WFRE_API void wfre_model_free(wfre_model *model);
 
-/* Model files are safetensors; bf16 halves them at the price of rounding. An open model of float32
- * maps its entities from the file, so that opening takes no time; the file may be replaced, but not
- * be changed in place. */
+/* Model files are safetensors; bf16 halves their weights at the price of rounding. An open model of
+ * float32 maps its entities from the file, so that opening takes no time; the file may be replaced,
+ * but not changed in place. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_open(const char *path, wfre_model **model,
                                                     wfre_error *error);
 /* Whether a file that begins with these bytes (at least 16 of them) looks like a

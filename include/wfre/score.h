@@ -49,20 +49,21 @@ typedef enum wfre_score_kind {
 
 enum {
     WFRE_SCORE_KINDS = 8,
-    WFRE_BLOCK_LIMIT = 64,       /* bins a block of WFR */
-    WFRE_POINTWISE_LIMIT = 4096, /* bins a block of the others */
+    WFRE_BLOCK_LIMIT = 64,       /* bins per block of WFR */
+    WFRE_POINTWISE_LIMIT = 4096, /* bins per block of the others */
     WFRE_ITERATION_LIMIT = 100000
 };
 
+/* What lies outside these ranges is refused. All but WFR ignore radius, power and iterations. */
 typedef struct wfre_score_settings {
     wfre_score_kind kind;
-    size_t dimension;    /* d: elements of a row, a multiple of block */
-    uint32_t block;      /* a: bins a block */
-    uint32_t iterations; /* L >= 1 */
-    double radius;       /* R > 0, in bins */
+    size_t dimension;    /* d: elements of a row; a multiple of block, at most 2^32 - 1 */
+    uint32_t block;      /* a: bins per block; 1 .. WFRE_BLOCK_LIMIT, or WFRE_POINTWISE_LIMIT */
+    uint32_t iterations; /* L: 1 .. WFRE_ITERATION_LIMIT */
+    double radius;       /* R, in bins: 1e-6 .. 1e6 */
     double epsilon;      /* 0.001 .. 1000 */
-    double power;        /* q >= 0, of H; WFRE_POWER_EXACT means 2 / epsilon */
-    double floor;        /* > 0; added to every element */
+    double power;        /* q, of H: 0 .. 1e4; WFRE_POWER_EXACT means 2 / epsilon */
+    double floor;        /* added to every element: 1e-12 .. 1 */
 } wfre_score_settings;
 
 #define WFRE_POWER_EXACT (-1.0)
@@ -99,7 +100,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_score_create_for(const wfre_score_setti
 WFRE_API void wfre_score_free(wfre_score *score);
 
 WFRE_API const wfre_score_settings *wfre_score_get_settings(const wfre_score *score);
-/* What computes: "reference (double)", "avx2, 8 blocks of 5 a step (float)", ... */
+/* What computes: "reference (double)", "avx2, 8 blocks a step in float", "kl (double)", ... */
 WFRE_API const char *wfre_score_kernel(const wfre_score *score);
 
 /* ---- pairs -------------------------------------------------------------------------------- */

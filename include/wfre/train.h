@@ -1,5 +1,6 @@
 /* Training: queries are sampled from the train graph as they are needed, and the model learns to
- * put their answers close to them. The same seed gives the same bits on any number of threads. */
+ * put their answers close to them. With its length given in steps, a run with the same seed gives
+ * the same bits on any number of threads. */
 #ifndef WFRE_TRAIN_H
 #define WFRE_TRAIN_H
 
@@ -46,7 +47,7 @@ typedef struct wfre_train_settings {
     wfre_loss loss;
     wfre_candidates candidates;
     wfre_guide guide;
-    uint32_t batch;     /* queries a step */
+    uint32_t batch;     /* queries per step */
     uint32_t negatives; /* candidates drawn (for each query, or shared) */
     uint32_t positives; /* answers drawn for each query */
     bool every_answer;  /* all answers among shared candidates are aimed at, not the drawn alone */
@@ -75,7 +76,7 @@ typedef struct wfre_train_settings {
 } wfre_train_settings;
 
 /* A named recipe: paper-wn18rr, paper-fb15k-237, paper-nell, paper-fb15k (the paper's best
- * hyperparameters), small, base, large (ours). NULL chooses one of ours by the graph's size. */
+ * hyperparameters), small, base, large (ours). NULL chooses small or base by the graph's size. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
                                                       wfre_train_settings *settings,
                                                       wfre_error *error);
@@ -113,8 +114,8 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_create(const wfre_graph *graph,
                                                         wfre_error *error);
 WFRE_API void wfre_trainer_free(wfre_trainer *trainer);
 
-/* One step. WFRE_ERR_NUMERIC, with advice, if the loss is not finite;
- * the model is then as before. */
+/* One step. Fails with WFRE_ERR_NUMERIC, and with advice, if the loss is not finite; the model then
+ * stays as it was. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_step(wfre_trainer *trainer, wfre_error *error);
 WFRE_API bool wfre_trainer_done(const wfre_trainer *trainer);
 WFRE_API wfre_train_status wfre_trainer_status(const wfre_trainer *trainer);
@@ -134,8 +135,7 @@ typedef struct wfre_train_run {
     uint32_t calibrate;        /* queries of each type to fit lifts and probabilities to; 0: none */
 } wfre_train_run;
 
-/* The settings of the interrupted run of this model file;
- * a resumed run keeps all but its length. */
+/* The settings of this model file's interrupted run; a resumed run keeps all but its length. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_resumed_settings(const char *model,
                                                                 wfre_train_settings *settings,
                                                                 wfre_error *error);

@@ -8,11 +8,12 @@
 #include "wfre/base.h"
 
 /* Called once for each chunk 0 .. chunks-1; `worker` < wfre_pool_threads(pool) names the scratch
- * memory it may use. Must not call wfre_pool_run on the same pool. */
+ * memory it may use. Must not call wfre_pool_run on the same pool: that would wait for itself. */
 typedef void (*wfre_pool_task)(void *context, size_t chunk, unsigned worker);
 
-/* Returns when all chunks are done. pool == NULL runs them in order on the calling thread. One
- * thread at a time may call this on a pool. */
+/* Returns when all chunks are done. pool == NULL runs them in order on the calling thread. Any
+ * number of threads may call this on a pool, each with scratch memory of its own: jobs of more than
+ * one chunk take turns. */
 void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context);
 
 #endif
