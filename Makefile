@@ -7,6 +7,7 @@
 #   make demo            the main job end to end on WordNet, in less than ten minutes
 #   make bench           the benchmarks
 #   make install         to PREFIX (default /usr/local), honours DESTDIR
+#   make deps            install missing packages (apt-packages.txt); make format, make clean
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60

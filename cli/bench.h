@@ -43,6 +43,10 @@ void bench_end(const cli_call *call);
 
 /* ---- data --------------------------------------------------------------------------------- */
 
+/* "FOLDER/wfre-bench-XXXXXX" for mkstemp or mkdtemp, FOLDER being TMPDIR or else /tmp. */
+enum { BENCH_PATH = 512 };
+void bench_temporary(char path[BENCH_PATH]);
+
 /* The graph of --graph, or else a generated one with skewed degrees, of --entities or the size of
  * FB15k-237. */
 wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *error);

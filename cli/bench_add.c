@@ -27,8 +27,8 @@ typedef struct work {
     wfre_graph *full;
     bool *held_out; /* by entity of `full` */
     double share;   /* of their triples that new entities come with */
-    char folder[32];
-    char paths[FILES][64];
+    char folder[BENCH_PATH];
+    char paths[FILES][BENCH_PATH + 32];
     wfre_pool *pool;
     wfre_train_settings settings;
     wfre_graph *base, *larger;
@@ -342,7 +342,7 @@ static wfre_status prepare(work *w)
         "t.tsv", "g.kg", "m.safetensors", "answer.tsv", "anchor.tsv", "before.tsv", "after.tsv"};
     const char *path = cli_text(w->call, "graph", NULL);
     w->share = cli_number(w->call, "share", 0.5);
-    strcpy(w->folder, "/tmp/wfre-bench-XXXXXX");
+    bench_temporary(w->folder);
     if (!mkdtemp(w->folder))
         return fail_file(w, w->folder);
     for (int f = 0; f < FILES; f++)

@@ -46,7 +46,7 @@ static wfre_status make_queries(work *w, size_t count)
     for (size_t i = 0; i < count && status == WFRE_OK; i++) {
         char text[128] = "";
         size_t used = 0;
-        /* Fills the numbers in, one after the other: of a relation behind p, else of an entity. */
+        /* Fills the numbers in, one after the other: of a relation after p, else of an entity. */
         for (const char *c = SHAPES[i % 4]; *c; c++) {
             if (*c != '%') {
                 text[used++] = *c;
@@ -125,11 +125,12 @@ static wfre_status make_model(const work *w, const char *path, wfre_error *error
 
 static wfre_status open_model(work *w)
 {
-    char made[] = "/tmp/wfre-bench-XXXXXX";
+    char made[BENCH_PATH];
     const char *path = cli_text(w->call, "model", NULL);
     int descriptor = -1;
     wfre_status status = WFRE_OK;
     if (!path) {
+        bench_temporary(made);
         descriptor = mkstemp(made);
         status = make_model(w, made, &w->error);
     }

@@ -134,13 +134,14 @@ static void report_numbers(const cli_call *call, const wfre_import_report *repor
 static int run(const cli_call *call)
 {
     uint64_t triples = (uint64_t)cli_integer(call, "triples", 1000000);
-    const char *folder = getenv("TMPDIR");
-    char path[512];
+    char path[BENCH_PATH];
     wfre_import_report report;
     wfre_error error = {.code = WFRE_ERR_IO};
     wfre_graph *graph = NULL;
-    (void)snprintf(path, sizeof path, "%.400s/wfre-bench-%ld.kg", folder ? folder : "/tmp",
-                   (long)getpid());
+    bench_temporary(path);
+    int descriptor = mkstemp(path);
+    if (descriptor >= 0)
+        close(descriptor);
     double begin = cli_clock();
     if (!import_generated(triples, path, &report, &error))
         return cli_fail(&error);

@@ -152,11 +152,18 @@ static void write_triples(FILE *file, unsigned entities)
     }
 }
 
+void bench_temporary(char path[BENCH_PATH])
+{
+    const char *folder = getenv("TMPDIR");
+    (void)snprintf(path, BENCH_PATH, "%.400s/wfre-bench-XXXXXX", folder ? folder : "/tmp");
+}
+
 static wfre_status generate_graph(unsigned entities, wfre_graph **graph, wfre_error *error)
 {
-    char path[] = "/tmp/wfre-bench-XXXXXX";
+    char path[BENCH_PATH];
     const char *source = path;
     wfre_import_options options = {.format = "tsv"};
+    bench_temporary(path);
     int descriptor = mkstemp(path);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     if (file)

@@ -31,21 +31,21 @@ static int run(const cli_call *call)
 
 static const cli_option OPTIONS[] = {
     {"out", 'o', CLI_FILE, "FILE", "the model to write", 0, 0},
-    {"bf16", 0, CLI_FLAG, NULL, "weights in bfloat16: half the size, rounded", 0, 0},
+    {"bf16", 0, CLI_FLAG, NULL, "weights rounded to bfloat16, which halves them", 0, 0},
     CLI_OPTION_THREADS,
 };
 
 const cli_command command_export = {
     .name = "export",
     .arguments = "M.safetensors -o M2.safetensors",
-    .summary = "write a model again: in half the size, or prepared for questions",
+    .summary = "write a model again: smaller, or prepared for questions",
     .details =
         "A model that wfre train or wfre add wrote is prepared: it holds what a search among its\n"
         "entities reads. Models from elsewhere get that here, so that not every question has to\n"
         "make it anew.\n"
         "\n"
         "Example:\n"
-        "  wfre export m.safetensors -o half.safetensors --bf16\n",
+        "  wfre export m.safetensors -o small.safetensors --bf16\n",
     CLI_OPTIONS(OPTIONS),
     .minimum_arguments = 1,
     .maximum_arguments = 1,

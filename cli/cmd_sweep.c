@@ -106,7 +106,7 @@ static wfre_status describe_start(const sweep *s, char *text, size_t size, wfre_
 /* A folder holds one sweep: refuses one that was begun with other settings. */
 static wfre_status claim_folder(const sweep *s, wfre_error *error)
 {
-    char path[4096], mine[8192], theirs[8192];
+    char path[4096], unfinished[4096], mine[8192], theirs[8192];
     wfre_status status = describe_start(s, mine, sizeof mine, error);
     if (status != WFRE_OK)
         return status;
@@ -125,9 +125,10 @@ static wfre_status claim_folder(const sweep *s, wfre_error *error)
                           "holds a sweep with other settings or from another model "
                           "(settings.txt); use another folder");
     }
-    file = fopen(path, "w");
+    (void)snprintf(unfinished, sizeof unfinished, "%s/settings.new", s->folder);
+    file = fopen(unfinished, "w");
     bool written = file && fputs(mine, file) >= 0;
-    if (!file || fclose(file) != 0 || !written)
+    if (!file || fclose(file) != 0 || !written || rename(unfinished, path) != 0)
         return fail(error, WFRE_ERR_IO, path, strerror(errno));
     return WFRE_OK;
 }

@@ -16,8 +16,8 @@ enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 static void print_overview(FILE *stream)
 {
     fputs("usage: wfre COMMAND [ARGUMENT...]\n\n"
-          "Answers first-order questions over an incomplete knowledge graph: the answers it\n"
-          "proves, then the answers it predicts.\n\nCommands:\n",
+          "Answers first-order questions over an incomplete knowledge graph: what it proves, then\n"
+          "what a trained model predicts.\n\nCommands:\n",
           stream);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);

@@ -229,7 +229,7 @@ static const cli_option *find_letter(const cli_command *command, char letter)
     return NULL;
 }
 
-/* Reads a number with an optional unit of time behind it; false if it is not one. */
+/* Reads a number with an optional unit of time after it; false if it is not one. */
 static bool parse_number(const char *text, bool duration, double *number)
 {
     char *end;

@@ -96,7 +96,7 @@ static bool within_atom(int at)
     return at > 1 && rl_line_buffer[at - 1] == '(' && !strchr(" \t(&|!:.", rl_line_buffer[at - 2]);
 }
 
-/* Behind the opening bracket or the comma of an atom stands an entity, elsewhere a relation. A
+/* After the opening bracket or the comma of an atom stands an entity, elsewhere a relation. A
  * quote that is open makes one name of all words since. The library counts characters. */
 static char **complete(const char *text, int start, int end)
 {

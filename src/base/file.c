@@ -309,7 +309,7 @@ wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, size_t capacity, 
     return WFRE_OK;
 }
 
-/* Reads more behind the unread bytes, moving them to the front first. */
+/* Reads more after the unread bytes, moving them to the front first. */
 static wfre_status refill(wfre_reader *reader, wfre_error *error)
 {
     if (reader->start > 0) {

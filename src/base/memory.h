@@ -16,10 +16,10 @@ void wfre_free(void *block);
 /* 64-byte aligned and zeroed, for tensors; release with wfre_free. */
 void *wfre_alloc_tensor(size_t count, size_t size);
 
-/* A copy of text[0 .. length) with a NUL behind it. */
+/* A copy of text[0 .. length) with a NUL after it. */
 char *wfre_copy_text(const char *text, size_t length);
 
-/* Makes room for `need` elements of `size` bytes behind *data, growing by half or more at a time.
+/* Makes room for `need` elements of `size` bytes at *data, growing by half or more at a time.
  * Returns false when out of memory, leaving *data as it was. */
 bool wfre_reserve(void **data, size_t *capacity, size_t need, size_t size);
 

@@ -1,4 +1,4 @@
-/* Tables. Cells are kept one after another, with a NUL behind each. */
+/* Tables. Cells are kept one after another, with a NUL after each. */
 #include "eval/grid.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
  * allocation is remembered in `cells`, as in wfre_text. */
 typedef struct wfre_grid {
     size_t columns;
-    wfre_text cells; /* each with a NUL behind it */
+    wfre_text cells; /* each with a NUL after it */
     size_t count;    /* of cells */
     wfre_text flags; /* one byte a row */
 } wfre_grid;

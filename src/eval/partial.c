@@ -57,7 +57,7 @@ static bool checksum_fits(const char *bytes, size_t length)
     return check == wfre_hash(bytes, length - sizeof check, 0);
 }
 
-/* `at` is what comes behind the header. */
+/* `at` is what comes after the header. */
 static void take_over(wfre_evaluation *e, const char *at)
 {
     cost spent;

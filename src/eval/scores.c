@@ -193,7 +193,7 @@ cleanup:
     return status;
 }
 
-/* The part of a path behind its last slash. */
+/* The part of a path after its last slash. */
 static const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

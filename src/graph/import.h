@@ -1,5 +1,5 @@
-/* Importers: one file a format, one row in import.c's table. Each fills the builder and counts what
- * it leaves out. */
+/* Importers: one file per format, declared here, with a row in import.c's table. Each fills the
+ * builder and counts what it leaves out. */
 #ifndef WFRE_SRC_GRAPH_IMPORT_H
 #define WFRE_SRC_GRAPH_IMPORT_H
 

@@ -54,7 +54,7 @@ typedef struct block {
     wfre_precision precision;
     const wfre_gemm_table *table;
     const wfre_gemm_table *few; /* for few rows: the float32 table */
-    void *panels;               /* of A, and behind them one of B */
+    void *panels;               /* of A, and after them one of B */
 } block;
 
 static wfre_strip strip_of_a(const block *b, size_t row, size_t from, size_t depth)

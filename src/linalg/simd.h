@@ -71,7 +71,7 @@ INLINE ivec part_mask(size_t count)
                                     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-/* The first `count` lanes, zeros behind them; touches no memory beyond. */
+/* The first `count` lanes, zeros after them; touches no memory beyond. */
 INLINE vec load_part(const float *p, size_t count)
 {
     return _mm256_maskload_ps(p, (__m256i)part_mask(count));

@@ -23,7 +23,7 @@ WFRE_NODISCARD wfre_status wfre_predictor_create(const wfre_model *model, wfre_p
                                                  wfre_predictor **predictor, wfre_error *error);
 void wfre_predictor_free(wfre_predictor *predictor);
 
-/* Does now what quick search would else do before its first question. */
+/* Does now what quick search would otherwise do before its first question. */
 WFRE_NODISCARD wfre_status wfre_predictor_prepare(wfre_predictor *predictor, wfre_error *error);
 
 /* Answers any number of questions, by quick or by exhaustive search (model/search.h). */

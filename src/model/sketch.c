@@ -52,7 +52,7 @@ bool wfre_sketch_suits(const wfre_score_settings *settings)
 
 /* ---- features ----------------------------------------------------------------------------- */
 
-/* The raw features of n blocks, which lie one behind the other: out[k * n + i] is feature k of
+/* The raw features of n blocks, which lie one after the other: out[k * n + i] is feature k of
  * block i. */
 static void expand(const wfre_sketch *s, const float *blocks, size_t n, float *out)
 {

@@ -23,7 +23,7 @@ enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as 
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
-/* Behind the end of such a run, fitting lifts and probabilities may take those shares. */
+/* After the end of such a run, fitting lifts and probabilities may take those shares. */
 static const double LIFT_SHARE = 0.04, CALIBRATION_SHARE = 0.02;
 
 static const uint64_t NEVER = UINT64_MAX;

@@ -78,7 +78,7 @@ static wfre_status check_settings(const wfre_score_settings *s, wfre_error *erro
     if ((unsigned)s->kind >= WFRE_SCORE_KINDS)
         problem = "kind: unknown";
     else if (s->dimension == 0 || s->dimension > UINT32_MAX)
-        problem = "dimension: at least 1 element a row";
+        problem = "dimension: must be between 1 and 2^32 - 1";
     else if (s->block == 0 || s->dimension % s->block != 0)
         problem = "block: must divide the number of elements";
     else if (s->kind == WFRE_SCORE_WFR && s->block > WFRE_BLOCK_LIMIT)
@@ -92,7 +92,7 @@ static wfre_status check_settings(const wfre_score_settings *s, wfre_error *erro
     else if (s->kind == WFRE_SCORE_WFR && !within(s->radius, 1e-6, 1e6))
         problem = "radius: must be between 1e-6 and 1e6";
     else if (s->kind == WFRE_SCORE_WFR && s->power != WFRE_POWER_EXACT && !within(s->power, 0, 1e4))
-        problem = "power: must be between 0 and 10000";
+        problem = "power: must be between 0 and 10000, or -1 for 2/epsilon";
     else if (s->kind == WFRE_SCORE_WFR &&
              (s->iterations == 0 || s->iterations > WFRE_ITERATION_LIMIT))
         problem = "iterations: must be between 1 and 100000";
@@ -156,8 +156,8 @@ static void bound_range(wfre_score *score)
 
 /* ---- life --------------------------------------------------------------------------------- */
 
-/* Every slot starts as the reference and is overridden by what the CPU has. False when out of
- * memory. */
+/* A WFR score starts with the reference kernels, which those for the CPU replace where they hold
+ * its range; the other scores have one implementation. False when out of memory. */
 static bool choose_kernels(wfre_score *score, wfre_isa isa)
 {
     if (score->settings.kind != WFRE_SCORE_WFR) {
