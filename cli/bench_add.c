@@ -278,7 +278,7 @@ static wfre_status measure(work *w, results *r)
     wfre_trainer *trainer = NULL;
     wfre_status status = write_triples(w, BASE);
     if (status == WFRE_OK)
-        status = wfre_import_graph(&source, 1, &format, &w->base, NULL, NULL, &w->error);
+        status = wfre_import_graph(&source, 1, &format, NULL, &w->base, NULL, &w->error);
     if (status == WFRE_OK)
         status =
             wfre_train_preset(cli_text(w->call, "preset", NULL), w->full, &w->settings, &w->error);
@@ -333,7 +333,7 @@ static wfre_status make_graph(work *w)
             fprintf(stream, "e%d\tr%d\te%d\n", i, r, (i + r) % RING);
     if (!stream || fclose(stream) != 0)
         return fail_file(w, path);
-    return wfre_import_graph(&path, 1, &format, &w->full, NULL, NULL, &w->error);
+    return wfre_import_graph(&path, 1, &format, NULL, &w->full, NULL, &w->error);
 }
 
 static wfre_status prepare(work *w)

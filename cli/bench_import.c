@@ -65,7 +65,7 @@ static bool import_generated(uint64_t triples, const char *output, wfre_import_r
     (void)snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
     const char *source = path;
     wfre_import_options options = {.format = "tsv"};
-    wfre_status status = wfre_import(&source, 1, &options, output, report, cli_monitor(), error);
+    wfre_status status = wfre_import(&source, 1, &options, output, cli_monitor(), report, error);
     close(ends[0]);
     int outcome = 0;
     waitpid(child, &outcome, 0);

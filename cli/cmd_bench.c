@@ -170,7 +170,7 @@ static wfre_status generate_graph(unsigned entities, wfre_graph **graph, wfre_er
         write_triples(file, entities);
     wfre_status status = WFRE_ERR_IO;
     if (file && fclose(file) == 0)
-        status = wfre_import_graph(&source, 1, &options, graph, NULL, cli_monitor(), error);
+        status = wfre_import_graph(&source, 1, &options, cli_monitor(), graph, NULL, error);
     else
         (void)snprintf(error->message, sizeof error->message, "%s: %s", path, strerror(errno));
     if (descriptor >= 0)

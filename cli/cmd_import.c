@@ -84,7 +84,7 @@ static int run(const cli_call *call)
     wfre_error error;
     double start = cli_clock();
     wfre_status status =
-        wfre_import(sources, count, &options, output, &report, cli_monitor(), &error);
+        wfre_import(sources, count, &options, output, cli_monitor(), &report, &error);
     free(sources);
     if (status != WFRE_OK)
         return cli_fail(&error);

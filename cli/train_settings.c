@@ -30,6 +30,8 @@ static wfre_status take_sizes(const char *from, const wfre_model_settings *prese
 {
     wfre_model *model = NULL;
     wfre_status status = wfre_model_open(from, &model, error);
+    if (status == WFRE_ERR_NOT_FOUND)
+        return error->code = WFRE_ERR_IO; /* a missing file is no misspelt setting */
     if (status != WFRE_OK)
         return status;
     wfre_model_settings sizes = *wfre_model_get_settings(model);

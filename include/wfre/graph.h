@@ -60,14 +60,18 @@ typedef struct wfre_import_report {
  * are taken as such; any other file is training data. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_import(const char *const *sources, size_t source_count,
                                                 const wfre_import_options *options,
-                                                const char *output, wfre_import_report *report,
-                                                const wfre_monitor *monitor, wfre_error *error);
+                                                const char *output, const wfre_monitor *monitor,
+                                                wfre_import_report *report, wfre_error *error);
 
 /* The same into memory, without a file; close the graph as usual. The report (which may be NULL)
  * says what was left out, and does not count the graph. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
     const char *const *sources, size_t source_count, const wfre_import_options *options,
-    wfre_graph **graph, wfre_import_report *report, const wfre_monitor *monitor, wfre_error *error);
+    const wfre_monitor *monitor, wfre_graph **graph, wfre_import_report *report, wfre_error *error);
+
+/* Writes a graph, mapped or in memory, as a snapshot, replacing the file atomically. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_save(const wfre_graph *graph, const char *path,
+                                                    wfre_error *error);
 
 /* The formats in the order in which they are tried, each with a line about it; NULL at the end. */
 WFRE_API const char *wfre_import_format(size_t index, const char **about);

@@ -126,16 +126,16 @@ cleanup:
     return status;
 }
 
-static wfre_status build(const wfre_graph *graph, const wfre_graph *extra,
-                         wfre_graph_builder **result, wfre_error *error)
+/* The graph with the extra triples, in memory. */
+static wfre_status build(const wfre_graph *graph, const wfre_graph *extra, wfre_graph **larger,
+                         wfre_error *error)
 {
     wfre_graph_builder *builder = NULL;
     wfre_status status;
     TRY(wfre_graph_builder_create(&builder, error));
     TRY(copy_graph(builder, graph, error));
     TRY(add_triples(builder, graph, extra, error));
-    *result = builder;
-    builder = NULL;
+    TRY(wfre_graph_builder_finish(builder, larger, error));
 cleanup:
     wfre_graph_builder_free(builder);
     return status;
@@ -566,26 +566,19 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     wfre_import_options format = {.format = options->format, .literals = options->literals};
     wfre_import_report read;
     wfre_graph *extra = NULL, *larger_graph = NULL;
-    wfre_graph_builder *builder = NULL;
     wfre_model *larger = NULL;
     wfre_status status;
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_probe_output(options->graph, error));
     TRY(wfre_probe_output(options->model, error));
-    TRY(wfre_import_graph(&options->triples, 1, &format, &extra, &read, monitor, error));
-    TRY(build(graph, extra, &builder, error));
-    TRY(wfre_graph_builder_finish(builder, &larger_graph, error));
-    wfre_graph_builder_free(builder);
-    builder = NULL;
+    TRY(wfre_import_graph(&options->triples, 1, &format, monitor, &extra, &read, error));
+    TRY(build(graph, extra, &larger_graph, error));
     TRY(enlarge(model, larger_graph, &larger, error));
     double start = wfre_clock();
     TRY(fit_all(model, larger, larger_graph, options->steps, pool, monitor, error));
     double seconds = wfre_clock() - start;
     TRY(wfre_model_prepare(larger, pool, error));
-    /* Only now that all went well are files replaced;
-     * a finished builder has nothing left to write. */
-    TRY(build(graph, extra, &builder, error));
-    TRY(wfre_graph_builder_write(builder, options->graph, monitor, error));
+    TRY(wfre_graph_save(larger_graph, options->graph, error)); /* only now that all went well */
     TRY(wfre_model_save(larger, options->model, false, error));
     *report = (wfre_addition){
         .entities = larger->entity_count - model->entity_count,
@@ -596,7 +589,6 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
         .seconds = seconds,
     };
 cleanup:
-    wfre_graph_builder_free(builder);
     wfre_model_free(larger);
     wfre_graph_close(larger_graph);
     wfre_graph_close(extra);

@@ -158,7 +158,7 @@ static wfre_status conclude(const builder *b, wfre_explained_set *set,
     if (!set->probabilities)
         TRY(out_of_memory(b));
     TRY(wfre_type_name(set->node, &shape, b->error));
-    wfre_calibration_view view = wfre_calibration_look(b->asker->model, shape.data, query->hits,
+    wfre_calibration_view view = wfre_calibration_view_of(b->asker->model, shape.data, query->hits,
                                                        query->hit_count, set->known.count);
     for (size_t i = 0; i < query->hit_count; i++)
         set->probabilities[i] =
@@ -270,7 +270,7 @@ static double edge_probability(const builder *b, const wfre_predict_query *query
     if (query->hit_count == 0)
         return 0;
     wfre_calibration_view view =
-        wfre_calibration_look(model, "1p", query->hits, query->hit_count, query->without.count);
+        wfre_calibration_view_of(model, "1p", query->hits, query->hit_count, query->without.count);
     double probability = wfre_calibration_probability(model, &view, query->hits, at);
     if (isnan(probability)) /* without a calibration, something that orders edges */
         probability = 1 / (1 + exp(-wfre_model_logit(model, query->hits[at].distance)));

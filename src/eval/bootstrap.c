@@ -87,7 +87,7 @@ wfre_status wfre_evaluation_bootstrap(wfre_evaluation *e, uint32_t resamplings, 
     b.begin = wfre_alloc_zero(e->type_count + 1, sizeof *b.begin);
     b.means = wfre_alloc((e->type_count + WFRE_GROUPS) * (size_t)resamplings, sizeof *b.means);
     if (!b.values || !b.begin || !b.means)
-        TRY(wfre_fail_memory(error, "confidence intervals"));
+        TRY(wfre_fail_memory(error, "computing intervals"));
     gather_values(&b);
     wfre_pool_run(pool, resamplings, resample, &b);
     for (size_t t = 0; t < e->type_count; t++)

@@ -84,13 +84,13 @@ static wfre_status fill_types(wfre_evaluation *e, const wfre_queryset *set, wfre
         const char *text = wfre_strings_get(&set->types, t, &length);
         const char *name = wfre_arena_text(&e->arena, text, length);
         if (!name)
-            return wfre_fail_memory(error, "evaluation");
+            return wfre_fail_memory(error, "evaluating");
         describe_type(&e->types[t], name, set->rows[q].tree);
         e->types[t].source = t;
     }
     uint32_t *place = wfre_alloc(e->type_count + 1, sizeof *place);
     if (!place)
-        return wfre_fail_memory(error, "evaluation");
+        return wfre_fail_memory(error, "evaluating");
     qsort(e->types, e->type_count, sizeof *e->types, compare_types);
     for (uint32_t i = 0; i < e->type_count; i++)
         place[e->types[i].source] = i;
@@ -109,7 +109,7 @@ wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph,
     TRY(wfre_queryset_read(queries, graph, set, error));
     e = wfre_alloc_zero(1, sizeof *e);
     if (!e)
-        TRY(wfre_fail_memory(error, "evaluation"));
+        TRY(wfre_fail_memory(error, "evaluating"));
     e->info.dataset = wfre_known_dataset(wfre_graph_entities(graph), wfre_graph_relations(graph));
     e->type_count = set->types.count;
     e->query_count = set->count;
@@ -117,7 +117,7 @@ wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph,
     e->queries = wfre_alloc_zero(e->query_count + 1, sizeof *e->queries);
     e->info.label = wfre_arena_text(&e->arena, label, strlen(label));
     if (!e->types || !e->queries || !e->info.label)
-        TRY(wfre_fail_memory(error, "evaluation"));
+        TRY(wfre_fail_memory(error, "evaluating"));
     TRY(fill_types(e, set, error));
     for (uint32_t q = 0; q < set->count; q++) {
         e->queries[q].begin = e->standing_count;
@@ -131,7 +131,7 @@ wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph,
                       wfre_input_name(queries)));
     e->standings = wfre_alloc_zero(e->standing_count, sizeof *e->standings);
     if (!e->standings)
-        TRY(wfre_fail_memory(error, "evaluation"));
+        TRY(wfre_fail_memory(error, "evaluating"));
     *evaluation = e;
     e = NULL;
 cleanup:
@@ -214,7 +214,7 @@ static wfre_status drop_empty_types(wfre_evaluation *e, wfre_error *error)
 {
     uint32_t *place = wfre_alloc(e->type_count + 1, sizeof *place);
     if (!place)
-        return wfre_fail_memory(error, "evaluation");
+        return wfre_fail_memory(error, "evaluating");
     size_t kept = 0;
     for (size_t t = 0; t < e->type_count; t++) {
         place[t] = (uint32_t)kept;

@@ -264,7 +264,7 @@ void wfre_import_job_free(wfre_import_job *job)
 
 wfre_status wfre_import(const char *const *sources, size_t source_count,
                         const wfre_import_options *options, const char *output,
-                        wfre_import_report *report, const wfre_monitor *monitor, wfre_error *error)
+                        const wfre_monitor *monitor, wfre_import_report *report, wfre_error *error)
 {
     wfre_import_report counted = {0};
     wfre_status status;
@@ -278,9 +278,8 @@ cleanup:
 }
 
 wfre_status wfre_import_graph(const char *const *sources, size_t source_count,
-                              const wfre_import_options *options, wfre_graph **graph,
-                              wfre_import_report *report, const wfre_monitor *monitor,
-                              wfre_error *error)
+                              const wfre_import_options *options, const wfre_monitor *monitor,
+                              wfre_graph **graph, wfre_import_report *report, wfre_error *error)
 {
     wfre_import_report counted = {0};
     wfre_status status =

@@ -352,3 +352,8 @@ cleanup:
     wfre_free(to.bytes);
     return status;
 }
+
+wfre_status wfre_graph_save(const wfre_graph *graph, const char *path, wfre_error *error)
+{
+    return wfre_write_file(path, graph->header, wfre_graph_bytes(graph), error);
+}

@@ -101,7 +101,7 @@ static wfre_status prepare(wfre_gemm_case *gemm, const shape *s, wfre_error *err
     for (size_t t = 0; t < 3; t++) {
         *tensors[t] = wfre_alloc_tensor(s->count * sizes[t], sizeof(float));
         if (!*tensors[t])
-            return wfre_fail_memory(error, "a benchmark's matrices");
+            return wfre_fail_memory(error, "making a benchmark's matrices");
         wfre_rng rng = wfre_rng_keyed(1, t, 0);
         for (size_t i = 0; i < s->count * sizes[t]; i++)
             (*tensors[t])[i] = wfre_rng_float(&rng) - 0.5f;

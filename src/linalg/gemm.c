@@ -258,7 +258,7 @@ static wfre_status make_plans(gemm_run *run, wfre_error *error)
         linalg->plans[i] = p;
     }
     if (!wfre_linalg_reserve_partial(linalg, partial))
-        return wfre_fail_memory(error, "the partial results of a matrix product");
+        return wfre_fail_memory(error, "keeping the parts of a matrix product");
     return WFRE_OK;
 }
 

@@ -152,7 +152,7 @@ wfre_status wfre_norm_backward(wfre_linalg *linalg, const wfre_norm_job *job, wf
     norm_run run = {linalg->kernels.vectors, job,
                     cut_evenly(job->rows, NORM_LEAST_ROWS, NORM_MOST_PIECES), NULL};
     if (!wfre_linalg_reserve_partial(linalg, run.pieces.count * 2 * job->width))
-        return wfre_fail_memory(error, "the gradients of a layer norm");
+        return wfre_fail_memory(error, "summing the gradients of a layer norm");
     run.partial = linalg->partial;
     wfre_pool_run(linalg->pool, run.pieces.count, norm_backward_piece, &run);
     for (size_t piece = 0; piece < run.pieces.count; piece++) {

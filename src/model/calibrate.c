@@ -75,7 +75,7 @@ static wfre_status add_samples(fitting *f, const wfre_predict_query *query,
         TRY(wfre_fail_memory(error, "calibrating"));
     bool held_out = f->queries[shape]++ % 3 == 2;
     wfre_calibration_view view =
-        wfre_calibration_look(f->model, "", query->hits, query->hit_count, given->easy.count);
+        wfre_calibration_view_of(f->model, "", query->hits, query->hit_count, given->easy.count);
     for (size_t i = 0; i < query->hit_count; i++) {
         sample *s = &f->samples[f->sample_count++];
         *s = (sample){.shape = shape,

@@ -27,8 +27,8 @@ const wfre_reliability *wfre_model_reliability(const wfre_model *model)
 
 /* ---- applying ----------------------------------------------------------------------------- */
 
-wfre_calibration_view wfre_calibration_look(const wfre_model *model, const char *shape,
-                                            const wfre_hit *hits, size_t count, size_t known)
+wfre_calibration_view wfre_calibration_view_of(const wfre_model *model, const char *shape,
+                                               const wfre_hit *hits, size_t count, size_t known)
 {
     wfre_calibration_view view = {0};
     const wfre_calibration *calibration = model->calibration;

@@ -50,8 +50,8 @@ typedef struct wfre_calibration_view {
 } wfre_calibration_view;
 
 /* `shape` is a name, `known` the number of known answers. */
-wfre_calibration_view wfre_calibration_look(const wfre_model *model, const char *shape,
-                                            const wfre_hit *hits, size_t count, size_t known);
+wfre_calibration_view wfre_calibration_view_of(const wfre_model *model, const char *shape,
+                                               const wfre_hit *hits, size_t count, size_t known);
 /* Everything that the probability of the hit at `index` depends on. */
 void wfre_calibration_terms(const wfre_model *model, const wfre_calibration_view *view,
                             const wfre_hit *hits, size_t index, double *terms);

@@ -313,7 +313,7 @@ wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool, 
     const wfre_score_settings *settings = wfre_score_get_settings(input->score);
     wfre_filter *f = wfre_alloc_zero(1, sizeof *f);
     if (!f)
-        return wfre_fail_memory(error, "filter");
+        return wfre_fail_memory(error, "fitting a filter");
     f->score = input->score;
     f->pool = pool;
     f->linalg = linalg;
@@ -332,7 +332,7 @@ wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool, 
     TRY(fit(f, input, error));
     f->entity_features = wfre_alloc_tensor(f->entity_count * f->width, sizeof(float));
     if (!f->entity_features)
-        TRY(wfre_fail_memory(error, "filter"));
+        TRY(wfre_fail_memory(error, "fitting a filter"));
     feature_job job = {.filter = f,
                        .side = &f->entities,
                        .rows = input->entities,

@@ -427,7 +427,7 @@ static wfre_status reserve(wfre_run *run, const wfre_program *program, wfre_erro
         run->prefix_capacity = fits ? widest * 2 * d : 0;
     }
     if (!fits || !reserve_projections(run, program))
-        return wfre_fail_memory(error, "running a batch; lower --batch or --dim");
+        return wfre_fail_memory(error, "running a batch; lower batch or dim");
     return WFRE_OK;
 }
 

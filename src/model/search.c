@@ -218,7 +218,7 @@ cleanup:
 /* ---- quick search ------------------------------------------------------------------------- */
 
 /* One query on its way. Candidates are the entities with the best estimates, in their order. */
-typedef struct quest {
+typedef struct query_search {
     wfre_nearest candidates;
     size_t capacity;
     size_t scored;      /* of the candidates so far */
@@ -226,28 +226,28 @@ typedef struct quest {
     size_t first_pair;  /* in this round */
     double sum, square; /* of the errors of their estimates */
     wfre_nearest nearest;
-} quest;
+} query_search;
 
 /* Some queries of an embedding, searched together. */
-typedef struct chase {
+typedef struct search_batch {
     wfre_searcher *searcher;
     const float *rows;     /* of their branches */
     const uint32_t *begin; /* of each query's; counts from begin[0] */
     wfre_search_query *queries;
-    quest *quests;
+    query_search *searches;
     size_t count;
-} chase;
+} search_batch;
 
-static size_t first_row(const chase *c, size_t q)
+static size_t first_row(const search_batch *c, size_t q)
 {
     return c->begin[q] - c->begin[0];
 }
 
 /* Takes the best candidates by estimate, as many as there is room for. */
-static void choose_candidates(const chase *c, size_t q)
+static void choose_candidates(const search_batch *c, size_t q)
 {
     const wfre_searcher *s = c->searcher;
-    quest *own = &c->quests[q];
+    query_search *own = &c->searches[q];
     wfre_list without = c->queries[q].without;
     size_t entities = s->model->entity_count, next = 0, branches = c->begin[q + 1] - c->begin[q];
     const float *estimates = s->estimates + first_row(c, q) * entities;
@@ -272,9 +272,9 @@ static void choose_first(void *context, size_t q, unsigned worker)
 
 /* Notes the distances of a round, and says whether the next candidate may still be among the
  * nearest: if so, it sets a new goal. */
-static bool learn(const chase *c, size_t q, const float *distances)
+static bool record_distances(const search_batch *c, size_t q, const float *distances)
 {
-    quest *own = &c->quests[q];
+    query_search *own = &c->searches[q];
     size_t branches = c->begin[q + 1] - c->begin[q];
     for (size_t i = own->scored; i < own->goal; i++, distances += branches) {
         wfre_hit hit = {own->candidates.hits[i].entity, distances[0]};
@@ -301,9 +301,9 @@ static bool learn(const chase *c, size_t q, const float *distances)
 }
 
 /* Makes room for more candidates than are known, if the goal needs them. */
-static wfre_status widen(const chase *c, size_t q, wfre_error *error)
+static wfre_status widen(const search_batch *c, size_t q, wfre_error *error)
 {
-    quest *own = &c->quests[q];
+    query_search *own = &c->searches[q];
     size_t all = c->searcher->model->entity_count - c->queries[q].without.count;
     if (own->goal < own->candidates.count || own->candidates.count == all)
         goto enough;
@@ -320,14 +320,14 @@ enough:
 }
 
 /* Scores the pairs of candidates `scored` to `goal` of every query with all its branches. */
-static wfre_status score_round(const chase *c, wfre_error *error)
+static wfre_status score_round(const search_batch *c, wfre_error *error)
 {
     wfre_searcher *s = c->searcher;
     wfre_status status = WFRE_OK;
     size_t d = s->model->settings.dim, pairs = 0, entities = 0;
     for (size_t q = 0; q < c->count; q++) {
-        size_t more = c->quests[q].goal - c->quests[q].scored;
-        c->quests[q].first_pair = pairs;
+        size_t more = c->searches[q].goal - c->searches[q].scored;
+        c->searches[q].first_pair = pairs;
         pairs += more * (c->begin[q + 1] - c->begin[q]);
         entities += more;
     }
@@ -338,8 +338,8 @@ static wfre_status score_round(const chase *c, wfre_error *error)
     uint32_t *left = s->indexes, *right = left + pairs, *chosen = right + pairs;
     size_t pair = 0, row = 0;
     for (size_t q = 0; q < c->count; q++)
-        for (size_t i = c->quests[q].scored; i < c->quests[q].goal; i++, row++) {
-            chosen[row] = c->quests[q].candidates.hits[i].entity;
+        for (size_t i = c->searches[q].scored; i < c->searches[q].goal; i++, row++) {
+            chosen[row] = c->searches[q].candidates.hits[i].entity;
             for (size_t r = first_row(c, q); r < first_row(c, q + 1); r++) {
                 left[pair] = (uint32_t)row;
                 right[pair++] = (uint32_t)r;
@@ -352,10 +352,10 @@ cleanup:
     return status;
 }
 
-static wfre_status start(chase *c, wfre_error *error)
+static wfre_status start(search_batch *c, wfre_error *error)
 {
     for (size_t q = 0; q < c->count; q++) {
-        quest *own = &c->quests[q];
+        query_search *own = &c->searches[q];
         const wfre_search_query *query = &c->queries[q];
         size_t all = c->searcher->model->entity_count - query->without.count;
         own->nearest = (wfre_nearest){.hits = query->hits, .top = query->top};
@@ -371,7 +371,7 @@ static wfre_status start(chase *c, wfre_error *error)
 }
 
 /* Searches for queries whose estimates fit into memory together. */
-static wfre_status search_part(chase *c, wfre_error *error)
+static wfre_status search_part(search_batch *c, wfre_error *error)
 {
     wfre_searcher *s = c->searcher;
     wfre_status status = WFRE_OK;
@@ -384,17 +384,17 @@ static wfre_status search_part(chase *c, wfre_error *error)
         TRY(score_round(c, error));
         unsure = false;
         for (size_t q = 0; q < c->count; q++) {
-            quest *own = &c->quests[q];
-            if (own->goal == own->scored || !learn(c, q, s->distances + own->first_pair))
+            query_search *own = &c->searches[q];
+            if (own->goal == own->scored || !record_distances(c, q, s->distances + own->first_pair))
                 continue;
             TRY(widen(c, q, error));
             unsure = true;
         }
     }
     for (size_t q = 0; q < c->count; q++) {
-        wfre_nearest_settle(&c->quests[q].nearest);
-        c->queries[q].hit_count = c->quests[q].nearest.count;
-        c->queries[q].scored = c->quests[q].scored;
+        wfre_nearest_settle(&c->searches[q].nearest);
+        c->queries[q].hit_count = c->searches[q].nearest.count;
+        c->queries[q].scored = c->searches[q].scored;
     }
 cleanup:
     return status;
@@ -407,23 +407,23 @@ wfre_status wfre_search_quick(wfre_searcher *searcher, const wfre_embedding *emb
         return wfre_search_all(searcher, embedding, queries, count, error);
     wfre_status status = WFRE_OK;
     size_t most = TABLE_LIMIT / searcher->model->entity_count + 1;
-    quest *quests = wfre_alloc_zero(count, sizeof *quests);
-    if (!quests)
+    query_search *searches = wfre_alloc_zero(count, sizeof *searches);
+    if (!searches)
         TRY(wfre_fail_memory(error, "searching"));
     for (size_t first = 0, part; first < count; first += part) {
         const uint32_t *begin = embedding->begin + first;
-        const float *rows = embedding->rows + begin[0] * searcher->model->settings.dim;
+        const float *rows = embedding->rows + begin[0] * (size_t)searcher->model->settings.dim;
         for (part = 1; first + part < count && begin[part + 1] - begin[0] <= most;)
             part++;
-        chase c = {searcher, rows, begin, queries + first, quests + first, part};
+        search_batch c = {searcher, rows, begin, queries + first, searches + first, part};
         uint32_t alone[] = {0, begin[1] - begin[0]};
         wfre_embedding too_many = {rows, alone[1], alone};
         TRY(alone[1] > most ? wfre_search_all(searcher, &too_many, queries + first, 1, error)
                             : search_part(&c, error));
     }
 cleanup:
-    for (size_t q = 0; quests && q < count; q++)
-        wfre_free(quests[q].candidates.hits);
-    wfre_free(quests);
+    for (size_t q = 0; searches && q < count; q++)
+        wfre_free(searches[q].candidates.hits);
+    wfre_free(searches);
     return status;
 }

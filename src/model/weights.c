@@ -365,7 +365,8 @@ static wfre_status reserve_gradients(wfre_weights *w, const band *b, wfre_error 
                wfre_reserve_tensor(&w->gradient_bias, &w->gradient_bias_capacity, used * d) &&
                wfre_reserve_tensor(&w->partial, &w->partial_capacity, slices_of(b) * used * bases);
     return fits ? WFRE_OK
-                : wfre_fail_memory(error, "relation gradients; lower --dim, --bases or --batch");
+                : wfre_fail_memory(error,
+                                   "summing the gradients of relations; lower dim, bases or batch");
 }
 
 /* Relations that no query of the program uses have no gradient. */

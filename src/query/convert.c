@@ -275,7 +275,7 @@ static wfre_status verify(const char *folder, wfre_split split, const wfre_query
     wfre_import_options options = {.format = "betae"};
     uint32_t differ;
     uint32_t first;
-    TRY(wfre_import_graph(&folder, 1, &options, &graph, NULL, monitor, error));
+    TRY(wfre_import_graph(&folder, 1, &options, monitor, &graph, NULL, error));
     TRY(wfre_queryset_verify(set, graph, split, pool, &differ, &first, error));
     report->differ = differ;
     if (differ > 0) {

@@ -271,7 +271,7 @@ static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_
         wfre_reserve_tensor(&e->scratch, &e->capacity_scratch, scratch) &&
         wfre_reserve((void **)&e->losses, &e->capacity_losses, batch->queries, sizeof *e->losses))
         return WFRE_OK;
-    return wfre_fail_memory(error, "scoring a batch; lower --batch or --negatives");
+    return wfre_fail_memory(error, "scoring a batch; lower batch or negatives");
 }
 
 /* The products of all powers of branches and candidates, which make the logits. */

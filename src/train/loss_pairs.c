@@ -245,7 +245,7 @@ wfre_status wfre_loss_pairs(wfre_pair_engine *e, const wfre_loss_batch *batch, d
     }
     size_t *pair_begin = wfre_alloc(batch->queries, sizeof *pair_begin);
     if (!pair_begin || !reserve(e, batch, most, widest)) {
-        status = wfre_fail_memory(error, "scoring pairs; lower --batch, --negatives or --hard");
+        status = wfre_fail_memory(error, "scoring pairs; lower batch, negatives or hard");
         goto cleanup;
     }
     memset(batch->table_gradient, 0, batch->candidates * batch->dim * sizeof(float));

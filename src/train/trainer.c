@@ -40,7 +40,7 @@ static wfre_status reserve(wfre_trainer *t, wfre_error *error)
         wfre_reserve_tensor(&t->branch_gradient, &t->branch_gradient_capacity,
                             t->program.root_count * d))
         return WFRE_OK;
-    return wfre_fail_memory(error, "training; lower --batch, --negatives or --dim");
+    return wfre_fail_memory(error, "training; lower batch, negatives or dim");
 }
 
 static wfre_status embed(wfre_trainer *t, wfre_error *error)
@@ -368,7 +368,7 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
     t->zeros = wfre_alloc_tensor(wfre_pool_threads(pool) * t->model->settings.dim, sizeof(float));
     for (uint32_t i = 0; i < t->model->tensor_count; i++)
         if (!t->first[i] || !t->second[i] || !t->zeros) {
-            status = wfre_fail_memory(error, "the optimizer's state; lower --dim or --bases");
+            status = wfre_fail_memory(error, "making the optimizer's state; lower dim or bases");
             goto cleanup;
         }
     TRY(wfre_run_create(t->model, pool, t->linalg, settings->precision, &t->run, error));

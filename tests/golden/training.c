@@ -79,7 +79,7 @@ int main(void)
     const char *source = folder;
     wfre_import_options options = {0};
     wfre_error error;
-    if (wfre_import_graph(&source, 1, &options, &umls, NULL, NULL, &error) != WFRE_OK) {
+    if (wfre_import_graph(&source, 1, &options, NULL, &umls, NULL, &error) != WFRE_OK) {
         printf("%s\n", error.message);
         return 1;
     }

@@ -103,7 +103,7 @@ static double mean_probability(const wfre_model *m, const char *shape, size_t in
         if (strcmp(shape, "2p") == 0)
             q.tree = wfre_node_project(&arena, 1, q.tree);
         assert_ok(wfre_predict(predictor, &q, 1, true, error));
-        wfre_calibration_view view = wfre_calibration_look(m, shape, hits, q.hit_count, 0);
+        wfre_calibration_view view = wfre_calibration_view_of(m, shape, hits, q.hit_count, 0);
         double last = 1;
         for (size_t i = 0; i < TOP; i++) {
             double p = wfre_calibration_probability(m, &view, hits, i);
@@ -121,7 +121,7 @@ static void learns_what_is_true(void **state)
 {
     (void)state;
     wfre_hit hit = {0, 0};
-    wfre_calibration_view view = wfre_calibration_look(model, "1p", &hit, 1, 0);
+    wfre_calibration_view view = wfre_calibration_view_of(model, "1p", &hit, 1, 0);
     assert_true(isnan(wfre_calibration_probability(model, &view, &hit, 0)));
     assert_null(wfre_model_reliability(model));
     assert_ok(wfre_calibrate(graph, model, queries, NULL, NULL, error));

@@ -49,7 +49,7 @@ static wfre_status import_one(const sources *s, const char *source,
     char output[128];
     (void)snprintf(output, sizeof output, "%s/out.kg", s->folder);
     wfre_status status;
-    TRY(wfre_import(&source, 1, options, output, report, NULL, error));
+    TRY(wfre_import(&source, 1, options, output, NULL, report, error));
     TRY(wfre_graph_open(output, graph, error));
 cleanup:
     unlink(output);
