@@ -8,75 +8,10 @@
 #include "base/bf16.h"
 #include "base/memory.h"
 #include "model/calibration.h"
+#include "model/settings.h"
 #include "model/sketch_tables.h"
 
 static const char FORMAT[] = "wfre-model-1";
-
-static const char *const TNORMS[] = {"godel", "product", "lukasiewicz", NULL};
-static const char *const UNIONS[] = {"dnf", "demorgan", "tconorm", NULL};
-static const char *const SCORES[] = {"wfr", "local", "hellinger",   "kl", "l1",
-                                     "l2",  "inner", "wasserstein", NULL};
-
-#define FIELD(member) offsetof(wfre_model_settings, member)
-
-const wfre_setting wfre_model_table[] = {
-    {"dim", WFRE_SETTING_U32, FIELD(dim), 1, 65536, NULL, "length of a histogram"},
-    {"bases", WFRE_SETTING_U32, FIELD(bases), 0, 65536, NULL,
-     "matrices that relations are mixed from; 0: a free one for each relation"},
-    {"layers", WFRE_SETTING_U32, FIELD(layers), 1, WFRE_MAXIMUM_LAYERS, NULL,
-     "layers of a projection"},
-    {"members", WFRE_SETTING_U32, FIELD(members), 1, 65536, NULL,
-     "equal parts of a histogram, each projected (and, with the local guide, learned) by itself"},
-    {"tnorm", WFRE_SETTING_NAME, FIELD(tnorm), 0, 0, TNORMS,
-     "intersection: godel, product or lukasiewicz"},
-    {"union", WFRE_SETTING_NAME, FIELD(unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm"},
-    {"score", WFRE_SETTING_NAME, FIELD(score.kind), 0, 0, SCORES,
-     "wfr, local, hellinger, kl, l1, l2, inner or wasserstein"},
-    {"block", WFRE_SETTING_U32, FIELD(score.block), 1, 4096, NULL,
-     "bins in a block; at most 64 with the score wfr"},
-    {"radius", WFRE_SETTING_REAL, FIELD(score.radius), 1e-6, 1e6, NULL,
-     "how far mass moves, in bins"},
-    {"power", WFRE_SETTING_REAL, FIELD(score.power), -1, 1e4, NULL,
-     "of the iteration's kernel; -1 means 2/epsilon"},
-    {"epsilon", WFRE_SETTING_REAL, FIELD(score.epsilon), 1e-3, 1e3, NULL,
-     "entropic regularisation"},
-    {"iterations", WFRE_SETTING_U32, FIELD(score.iterations), 1, WFRE_ITERATION_LIMIT, NULL,
-     "of the score; part of the model"},
-    {"floor", WFRE_SETTING_REAL, FIELD(score.floor), 1e-12, 1, NULL,
-     "added to every element before scoring"},
-    {"gamma", WFRE_SETTING_REAL, FIELD(gamma), -1e6, 1e6, NULL, "margin"},
-    {"rho", WFRE_SETTING_REAL, FIELD(rho), 1e-9, 1e9, NULL, "scale of the distance"},
-    {"lift-projection", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_PROJECTION]), 1e-3, 1e3, NULL,
-     "what is asked is multiplied by this, if a projection is its last step"},
-    {"lift-intersection", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_INTERSECTION]), 1e-3, 1e3, NULL,
-     "the same for intersections"},
-    {"lift-negation", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_NEGATION]), 1e-3, 1e3, NULL,
-     "the same for intersections with a complement"},
-};
-const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
-
-wfre_status wfre_model_set(wfre_model_settings *settings, const char *name, const char *text,
-                           wfre_error *error)
-{
-    const wfre_setting *setting = wfre_setting_find(wfre_model_table, wfre_model_table_count, name);
-    if (!setting)
-        return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET, "no setting is called '%s'",
-                         name);
-    return wfre_setting_parse(setting, settings, text, error);
-}
-
-size_t wfre_model_setting_count(void)
-{
-    return wfre_model_table_count;
-}
-
-wfre_setting_text wfre_model_setting(const wfre_model_settings *settings, size_t index)
-{
-    const wfre_setting *row = &wfre_model_table[index];
-    wfre_setting_text text = {.name = row->name, .help = row->help};
-    wfre_setting_print(row, settings, text.value, sizeof text.value);
-    return text;
-}
 
 /* ---- writing ------------------------------------------------------------------------------ */
 

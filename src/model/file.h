@@ -2,14 +2,9 @@
 #ifndef WFRE_SRC_MODEL_FILE_H
 #define WFRE_SRC_MODEL_FILE_H
 
-#include "base/settings.h"
 #include "base/text.h"
 #include "model/model.h"
 #include "model/safetensors.h"
-
-/* The fields of wfre_model_settings by name. */
-extern const wfre_setting wfre_model_table[];
-extern const size_t wfre_model_table_count;
 
 /* Extra content of a file: more tensors and metadata, such as a checkpoint's optimizer state. */
 typedef struct wfre_model_extra {

@@ -12,56 +12,6 @@
 #include "model/safetensors.h"
 #include "model/sketch_tables.h"
 
-/* ---- settings ----------------------------------------------------------------------------- */
-
-void wfre_model_settings_default(wfre_model_settings *settings)
-{
-    *settings = (wfre_model_settings){
-        .dim = 400,
-        .bases = 30,
-        .layers = 1,
-        .members = 1,
-        .tnorm = WFRE_TNORM_GODEL,
-        .unions = WFRE_UNION_DNF,
-        .gamma = 37.5,
-        .rho = 120,
-        .lift = {1, 1, 1},
-    };
-    wfre_score_defaults(settings->dim, &settings->score);
-}
-
-wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_error *error)
-{
-    uint32_t block = settings->score.block, members = settings->members;
-    if (settings->dim == 0 || settings->dim > 65536 || block == 0 || settings->dim % block != 0)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "dim %u: must be a multiple of the block size %u, at most 65536",
-                         settings->dim, block);
-    if (members == 0 || settings->dim % members != 0 || settings->dim / members % block != 0)
-        return wfre_fail(
-            error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-            "members %u: dim %u does not split into as many parts of whole blocks of %u", members,
-            settings->dim, block);
-    if (settings->layers < 1 || settings->layers > WFRE_MAXIMUM_LAYERS)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "layers %u: must be 1 to %d",
-                         settings->layers, WFRE_MAXIMUM_LAYERS);
-    if (settings->bases > 65536)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "bases %u: at most 65536",
-                         settings->bases);
-    if (!(settings->rho > 0) || !isfinite(settings->rho) || !isfinite(settings->gamma))
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "rho must be positive and gamma finite");
-    for (int i = 0; i < WFRE_LIFTS; i++)
-        if (!(settings->lift[i] > 0) || !isfinite(settings->lift[i]))
-            return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "lifts must be positive");
-    wfre_score_settings scored = settings->score;
-    scored.dimension = settings->dim;
-    wfre_score *score = NULL;
-    wfre_status status = wfre_score_create(&scored, &score, error);
-    wfre_score_free(score);
-    return status;
-}
-
 /* ---- allocation --------------------------------------------------------------------------- */
 
 uint32_t wfre_model_matrices(const wfre_model *model)

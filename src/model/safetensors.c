@@ -18,7 +18,6 @@ static const struct {
 } DTYPES[] = {
     [WFRE_DTYPE_F32] = {"F32", 4},
     [WFRE_DTYPE_BF16] = {"BF16", 2},
-    [WFRE_DTYPE_U64] = {"U64", 8},
     [WFRE_DTYPE_I8] = {"I8", 1},
 };
 enum { DTYPE_COUNT = sizeof DTYPES / sizeof DTYPES[0], WIDEST = 8 };

@@ -11,12 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 
-typedef enum wfre_dtype {
-    WFRE_DTYPE_F32,
-    WFRE_DTYPE_BF16,
-    WFRE_DTYPE_U64,
-    WFRE_DTYPE_I8
-} wfre_dtype;
+typedef enum wfre_dtype { WFRE_DTYPE_F32, WFRE_DTYPE_BF16, WFRE_DTYPE_I8 } wfre_dtype;
 
 typedef struct wfre_stored_tensor {
     const char *name;

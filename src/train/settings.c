@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/file.h"
+#include "model/settings.h"
 
 static const char *const LOSSES[] = {"sigmoid", "softmax", NULL};
 static const char *const CANDIDATES[] = {"own", "shared", "all", NULL};

@@ -1,4 +1,4 @@
-/* The fields of wfre_train_settings by name; those of the model are in model/file.h. */
+/* The fields of wfre_train_settings by name; those of the model are in model/settings.h. */
 #ifndef WFRE_SRC_TRAIN_SETTINGS_H
 #define WFRE_SRC_TRAIN_SETTINGS_H
 

@@ -9,6 +9,7 @@
 #include "model/file.h"
 #include "model/program.h"
 #include "model/run.h"
+#include "model/settings.h"
 #include "model/weights.h"
 
 enum { ENTITIES = 5, RELATIONS = 4 };

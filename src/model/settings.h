@@ -1,0 +1,11 @@
+/* The fields of wfre_model_settings by name; training has more in train/settings.h. */
+#ifndef WFRE_SRC_MODEL_SETTINGS_H
+#define WFRE_SRC_MODEL_SETTINGS_H
+
+#include "base/settings.h"
+#include "wfre/model.h"
+
+extern const wfre_setting wfre_model_table[];
+extern const size_t wfre_model_table_count;
+
+#endif
