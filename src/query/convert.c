@@ -276,7 +276,11 @@ static wfre_status verify(const char *folder, wfre_split split, const wfre_query
     uint32_t differ;
     uint32_t first;
     TRY(wfre_import_graph(&folder, 1, &options, &graph, monitor, error));
-    TRY(wfre_queryset_verify(set, graph, split, pool, &differ, &first, error));
+    status = wfre_queryset_verify(set, graph, split, pool, &differ, &first, error);
+    if (status == WFRE_ERR_MISMATCH)
+        status = wfre_fail_within(error, status, folder);
+    if (status != WFRE_OK)
+        goto cleanup;
     report->differ = differ;
     if (differ > 0) {
         wfre_betae_print(&example, set->rows[first].tree);
