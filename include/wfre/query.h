@@ -113,7 +113,7 @@ WFRE_API void wfre_exact_free(wfre_exact *exact);
 
 /* The answers on the split's graph, ascending, valid until the engine's next question. Gives up
  * with WFRE_ERR_TIMEOUT after `timeout` seconds (0: never). Fails with WFRE_ERR_ARGUMENT for a
- * query type, which has no answers. */
+ * query type, which has no answers, and for ids that the graph does not have. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split,
                                                       const wfre_query *query, double timeout,
                                                       const wfre_monitor *monitor,

@@ -4,6 +4,7 @@
 #define WFRE_SRC_QUERY_FORMULA_H
 
 #include "query/tree.h"
+#include "wfre/graph.h"
 #include "wfre/query.h"
 
 typedef enum wfre_formula_kind {
@@ -63,6 +64,11 @@ const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
 /* Whether two questions are the same but for the names and numbers of their variables. */
 WFRE_NODISCARD wfre_status wfre_query_same_formula(const wfre_query *a, const wfre_query *b,
                                                    bool *same, wfre_error *error);
+
+/* Fails with WFRE_ERR_ARGUMENT if the graph does not have all ids of the query, which may have been
+ * read without a graph or with another. */
+WFRE_NODISCARD wfre_status wfre_query_fits(const wfre_query *query, const wfre_graph *graph,
+                                           wfre_error *error);
 
 /* Fills query->tree, or query->not_a_tree with the reason. Fails only when out of memory. */
 WFRE_NODISCARD wfre_status wfre_query_find_tree(wfre_query *query, wfre_error *error);

@@ -366,12 +366,14 @@ static void print_name(wfre_text *text, wfre_name name, uint32_t id)
 
 void wfre_print_entity(wfre_text *text, const wfre_graph *graph, wfre_entity entity)
 {
-    print_name(text, graph ? wfre_graph_entity_name(graph, entity) : (wfre_name){NULL, 0}, entity);
+    bool known = graph && entity < wfre_graph_entities(graph);
+    print_name(text, known ? wfre_graph_entity_name(graph, entity) : (wfre_name){NULL, 0}, entity);
 }
 
 void wfre_print_relation(wfre_text *text, const wfre_graph *graph, wfre_relation relation)
 {
-    wfre_name name = graph ? wfre_graph_relation_name(graph, relation) : (wfre_name){NULL, 0};
+    bool known = graph && relation < wfre_graph_relations(graph);
+    wfre_name name = known ? wfre_graph_relation_name(graph, relation) : (wfre_name){NULL, 0};
     print_name(text, name, relation);
     if (name.length > 0 && relation & 1)
         wfre_text_add(text, "^-1");
