@@ -1,6 +1,8 @@
 /* From a clause to a plan: domains, folding of leaves, order of the variables. */
 #include "query/plan.h"
 
+#include <string.h>
+
 /* How often domains are narrowed along the atoms between variables before the search. Each round
  * costs two projections an atom; later rounds rarely remove much. */
 enum { NARROWING_ROUNDS = 2 };
@@ -143,43 +145,78 @@ cleanup:
     return status;
 }
 
-/* A literal that is a question of its own. About one variable it is answered now, once and for all
- * entities; about several it becomes a test. */
-static wfre_status add_subformula(draft *d, wfre_literal literal)
+/* Plans a literal that is a question of its own; about at most one variable it is also answered,
+ * for all entities. */
+static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
 {
     wfre_status status = WFRE_OK;
-    wfre_search *search = d->search;
     wfre_clauses clauses;
-    wfre_plans plans;
-    bool negated;
     size_t count = 0;
-    uint32_t *variables = take(d, search->variable_count, sizeof *variables);
-    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &negated))
-        return no_memory(d);
+    uint32_t *variables =
+        wfre_arena_alloc(&search->arena, search->variable_count, sizeof *variables);
+    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &sub->negated))
+        return wfre_fail_memory(search->error, "planning a query");
     wfre_free_variables(literal.formula, variables, &count);
-    TRY(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &plans));
-    if (count == 0) {
-        bool holds;
-        TRY(wfre_search_any(search, plans, &holds));
-        if (holds == negated)
+    sub->variables = variables;
+    sub->variable_count = count;
+    TRY(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &sub->plans));
+    if (count == 0)
+        TRY(wfre_search_any(search, sub->plans, &sub->holds));
+    else if (count == 1)
+        TRY(wfre_search_set(search, sub->plans, &sub->set));
+cleanup:
+    return status;
+}
+
+/* The same, but from memory if any clause had the literal before. */
+static wfre_status find_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
+{
+    wfre_status status;
+    char key[sizeof literal.formula + 1];
+    memcpy(key, &literal.formula, sizeof literal.formula);
+    key[sizeof literal.formula] = (char)literal.positive;
+    uint32_t index = wfre_strings_find(&search->literals, key, sizeof key);
+    if (index != WFRE_NONE) {
+        *sub = search->subformulas[index];
+        return WFRE_OK;
+    }
+    *sub = (wfre_subformula){.set = wfre_set_empty()};
+    TRY(plan_subformula(search, literal, sub));
+    TRY(wfre_strings_intern(&search->literals, key, sizeof key, &index, search->error));
+    if (!wfre_reserve((void **)&search->subformulas, &search->subformula_capacity,
+                      (size_t)index + 1, sizeof *sub))
+        TRY(wfre_fail_memory(search->error, "planning a query"));
+    search->subformulas[index] = *sub;
+cleanup:
+    return status;
+}
+
+/* A literal that is no atom. About one variable of the clause's own it shrinks the domain; else it
+ * becomes a test. */
+static wfre_status add_subformula(draft *d, wfre_literal literal)
+{
+    wfre_status status;
+    wfre_subformula sub;
+    TRY(find_subformula(d->search, literal, &sub));
+    if (sub.variable_count == 0) {
+        if (sub.holds == sub.negated)
             d->plan->impossible = true;
-    } else if (count == 1) {
-        wfre_set set;
-        TRY(wfre_search_set(search, plans, &set));
-        variable *v = own(d, variables[0]);
+    } else if (sub.variable_count == 1) {
+        wfre_set set = wfre_set_view(sub.set); /* other clauses may want it, too */
+        variable *v = own(d, sub.variables[0]);
         if (v) {
-            set.complement ^= negated;
+            set.complement ^= sub.negated;
             TRY(restrict_domain(d, v, set));
         } else {
-            wfre_test *test = add_test(d, WFRE_TEST_SET, !negated);
-            test->left = (wfre_term){true, variables[0]};
+            wfre_test *test = add_test(d, WFRE_TEST_SET, !sub.negated);
+            test->left = (wfre_term){true, sub.variables[0]};
             test->set = set;
         }
     } else {
-        wfre_test *test = add_test(d, WFRE_TEST_PLANS, !negated);
-        test->plans = plans;
-        test->variables = variables;
-        test->variable_count = count;
+        wfre_test *test = add_test(d, WFRE_TEST_PLANS, !sub.negated);
+        test->plans = sub.plans;
+        test->variables = sub.variables;
+        test->variable_count = sub.variable_count;
     }
 cleanup:
     return status;

@@ -224,6 +224,35 @@ static void long_searches_stop_when_told(void **state)
     wfre_arena_free(&query.arena);
 }
 
+/* Each level has two clauses with the level below in both: planned for each, they would take 2^60
+ * plans. */
+static void nested_disjunctions_are_planned_once(void **state)
+{
+    enum { LEVELS = 60 };
+    (void)state;
+    wfre_query query = {.variable_count = LEVELS + 1};
+    wfre_arena *arena = &query.arena;
+    const wfre_formula *formula =
+        wfre_formula_atom(arena, 0, wfre_term_variable(LEVELS), wfre_term_entity(3));
+    for (uint32_t v = LEVELS; v > 0; v--) {
+        wfre_term outer = wfre_term_variable(v - 1), inner = wfre_term_variable(v);
+        const wfre_formula *either[] = {wfre_formula_atom(arena, 0, outer, inner),
+                                        wfre_formula_atom(arena, 2, outer, inner)};
+        const wfre_formula *both[] = {wfre_formula_join(arena, WFRE_OR, either, 2),
+                                      wfre_formula_not(arena, formula)};
+        formula = wfre_formula_exists(arena, v, wfre_formula_join(arena, WFRE_AND, both, 2));
+    }
+    query.formula = formula;
+    assert_non_null(formula);
+    wfre_exact exact;
+    wfre_list answers;
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    exact.deadline = wfre_clock() + 20;
+    assert_ok(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, error));
+    wfre_exact_close(&exact);
+    wfre_arena_free(arena);
+}
+
 /* ---- memory ------------------------------------------------------------------------------- */
 
 static wfre_status answer_tree(void *context)
@@ -306,6 +335,7 @@ int main(void)
         cmocka_unit_test(projections_can_be_looked_at_from_behind),
         cmocka_unit_test(ids_beyond_the_graph_are_refused),
         cmocka_unit_test(long_searches_stop_when_told),
+        cmocka_unit_test(nested_disjunctions_are_planned_once),
         cmocka_unit_test(trees_survive_failed_allocations),
         cmocka_unit_test(formulas_survive_failed_allocations),
     };
