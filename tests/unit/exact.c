@@ -187,7 +187,7 @@ static void hard_query(wfre_query *query)
             arena, wfre_formula_exists(arena, VARIABLES + a, wfre_formula_not(arena, atom)));
     }
     const wfre_formula *formula = wfre_formula_join(arena, WFRE_AND, parts, count);
-    for (uint32_t v = 1; v < VARIABLES; v++)
+    for (uint32_t v = LAST; v > 0; v--)
         formula = wfre_formula_exists(arena, v, formula);
     query->formula = formula;
     assert_non_null(formula);
@@ -251,6 +251,62 @@ static void nested_disjunctions_are_planned_once(void **state)
     assert_ok(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, error));
     wfre_exact_close(&exact);
     wfre_arena_free(arena);
+}
+
+/* A cycle through all variables that a query can have, with atoms or with negated ones, so that
+ * each has to be placed. */
+static const wfre_formula *cycle(wfre_arena *arena, uint32_t variables, bool positive)
+{
+    const wfre_formula *parts[1024];
+    assert_true(variables <= 1024);
+    for (uint32_t v = 0; v < variables; v++) {
+        parts[v] = wfre_formula_atom(arena, 0, wfre_term_variable(v),
+                                     wfre_term_variable((v + 1) % variables));
+        if (!positive)
+            parts[v] = wfre_formula_not(arena, parts[v]);
+    }
+    const wfre_formula *formula = wfre_formula_join(arena, WFRE_AND, parts, variables);
+    for (uint32_t v = 1; v < variables; v++)
+        formula = wfre_formula_exists(arena, v, formula);
+    assert_non_null(formula);
+    return formula;
+}
+
+/* No atom is followed before the first question is asked, so planning itself must look up. */
+static void planning_stops_when_told(void **state)
+{
+    (void)state;
+    wfre_exact exact;
+    wfre_list answers;
+    wfre_error why;
+    wfre_query query = {.variable_count = 3};
+    int asked = 0;
+    wfre_monitor monitor = {.interrupted = stop_at_once, .context = &asked};
+    query.formula = cycle(&query.arena, 3, false);
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    exact.monitor = &monitor;
+    assert_int_equal(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, &why),
+                     WFRE_ERR_INTERRUPTED);
+    assert_int_equal(asked, 1);
+    wfre_exact_close(&exact);
+    wfre_arena_free(&query.arena);
+}
+
+/* Looking at all atoms for each pair of variables, this took minutes. */
+static void many_variables_are_placed_quickly(void **state)
+{
+    (void)state;
+    for (int positive = 0; positive < 2; positive++) {
+        wfre_exact exact;
+        wfre_list answers;
+        wfre_query query = {.variable_count = 1024};
+        query.formula = cycle(&query.arena, 1024, positive);
+        assert_ok(wfre_exact_open(&exact, graph, error));
+        exact.deadline = wfre_clock() + 10;
+        assert_ok(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, error));
+        wfre_exact_close(&exact);
+        wfre_arena_free(&query.arena);
+    }
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -336,6 +392,8 @@ int main(void)
         cmocka_unit_test(ids_beyond_the_graph_are_refused),
         cmocka_unit_test(long_searches_stop_when_told),
         cmocka_unit_test(nested_disjunctions_are_planned_once),
+        cmocka_unit_test(planning_stops_when_told),
+        cmocka_unit_test(many_variables_are_placed_quickly),
         cmocka_unit_test(trees_survive_failed_allocations),
         cmocka_unit_test(formulas_survive_failed_allocations),
     };
