@@ -62,6 +62,14 @@ static void test_refusals(void **state)
     for (int i = 0; i < 32; i++)
         strcat(text, ",(u,(p,#0,(e,#1)),(p,#2,(e,#3)))");
     expect_unsupported(strcat(text, ")"), "too large");
+    /* Few nodes, but each level holds the one below twice. */
+    text[0] = '\0';
+    for (int i = 0; i < 30; i++)
+        strcat(text, "(n,(p,#0,(i,(u,(p,#1,(e,#1)),(p,#2,(e,#2))),");
+    strcat(text, "(p,#0,(e,#0))");
+    for (int i = 0; i < 30; i++)
+        strcat(text, ")))");
+    expect_unsupported(text, "too large");
 }
 
 static void test_lists(void **state)
