@@ -109,11 +109,6 @@ wfre_status wfre_import_line(wfre_import_job *job, wfre_reader *reader, const ch
     do {
         TRY(wfre_import_tick(job, error));
         TRY(wfre_reader_line(reader, line, length, error));
-        if (*line && wfre_reader_line_number(reader) == 1 && *length >= 3 &&
-            memcmp(*line, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
-            *line += 3;
-            *length -= 3;
-        }
     } while (*line && *length == 0);
     if (!*line)
         return WFRE_OK;
