@@ -182,6 +182,7 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
                                 wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    job->sources = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         const wfre_importer *importer = NULL;
         TRY(choose(sources[i], job->options->format, &importer, error));

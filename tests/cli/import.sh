@@ -45,6 +45,12 @@ tab '0 0 1' '1 1 0' '2 1 0' >betae/train.txt
 tab '1 0 2' '2 1 1' >betae/valid.txt
 show wfre import betae -o betae.kg
 show wfre info betae.kg
+# Blank nodes of two files stay apart, whatever they are called.
+printf '@prefix : <http://e/> .\n:a :r _:x . _:s1_x :r :b .\n' >first.ttl
+printf '@prefix : <http://e/> .\n:c :r _:x .\n' >second.ttl
+show wfre import first.ttl second.ttl -o blanks.kg --literals
+show wfre ask blanks.kg '?x : r(?x, ?y)' | sed 's|in [0-9.]* ms|in T ms|'
+show wfre ask blanks.kg '?x : r(?y, ?x)' | sed 's|in [0-9.]* ms|in T ms|'
 
 # A dictionary in WordNet's format: names by sense, mirrors left out, words' pointers kept.
 mkdir wordnet
