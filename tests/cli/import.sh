@@ -74,6 +74,11 @@ printf 'big a 1 1 & 1 1 00000001  \nhuge a 1 1 & 1 0 00000002  \n' >wordnet/inde
 : >wordnet/index.adv
 show wfre import wordnet -o wordnet.kg
 show wfre info wordnet.kg
+# Behind a source that knows a synset already; a pointer that leads nowhere names its file.
+printf 'dog.n.01\tsays\twoof\n' >says.tsv
+show wfre import says.tsv wordnet -o both.kg
+sed -i 's/+ 00000002 n/+ 00009999 n/' wordnet/data.verb
+show wfre import wordnet -o none.kg
 
 # Holding out: half valid, half test; the same seed gives the same file.
 for i in $(seq 200); do printf 'e%d\tr%d\te%d\n' $((i % 20)) $((i % 3)) $((i * 7 % 20)); done >many.tsv
