@@ -18,7 +18,7 @@
 /* Formulas are limited in depth, not counting the quantifiers that go in front; the text, which the
  * parser recurses over, in nesting. Printing writes at most three levels of text (a bracket, a
  * quantifier, its variable) for one of the formula, so what was parsed can be parsed again. */
-enum { DEPTH = 2 * WFRE_TREE_DEPTH, NESTING = 4 * DEPTH, VARIABLES = 1024 };
+enum { DEPTH = 2 * WFRE_TREE_DEPTH, NESTING = 4 * DEPTH, VARIABLES = WFRE_FORMULA_VARIABLES };
 _Static_assert(DEPTH + VARIABLES < WFRE_FORMULA_DEPTH, "formulas could become too deep");
 
 typedef struct parser {

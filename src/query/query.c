@@ -149,12 +149,7 @@ wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
     if (notation != WFRE_NOTATION_LOGIC && !query->tree)
         return fail_not_a_tree(query, error);
     if (notation == WFRE_NOTATION_LOGIC && !query->formula)
-        return wfre_fail(
-            error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
-            wfre_tree_is_type(query->tree)
-                ? "a query type has no logic notation; it lacks the names"
-                : "the logic notation has no equality, so that it cannot say an entity "
-                  "that is not the argument of a projection");
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "%s", query->no_formula);
     if (notation == WFRE_NOTATION_LOGIC)
         wfre_logic_print(&printed, graph, query);
     else if (notation == WFRE_NOTATION_BETAE)

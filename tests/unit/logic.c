@@ -291,6 +291,33 @@ static void test_blow_up(void **state)
     wfre_text_free(&text);
 }
 
+/* Each (p,#0,(p,..)) needs a variable; logic has 1,023 besides the one asked for. */
+static void test_many_variables(void **state)
+{
+    (void)state;
+    for (int count = 1023; count <= 1024; count++) {
+        wfre_text text = {0};
+        char *logic = NULL;
+        wfre_error why;
+        wfre_text_add(&text, "(u");
+        for (int i = 0; i < count; i++)
+            wfre_text_add(&text, ",(p,#0,(p,#1,(e,#2)))");
+        wfre_text_char(&text, ')');
+        wfre_query *query = parse(text.data);
+        wfre_status status = wfre_query_print(query, NULL, WFRE_NOTATION_LOGIC, &logic, &why);
+        if (count == 1023) {
+            assert_int_equal(status, WFRE_OK);
+            wfre_query_free(parse(logic));
+        } else {
+            assert_int_equal(status, WFRE_ERR_UNSUPPORTED);
+            assert_non_null(strstr(why.message, "variables"));
+        }
+        wfre_string_free(logic);
+        wfre_query_free(query);
+        wfre_text_free(&text);
+    }
+}
+
 static void test_without_formula(void **state)
 {
     (void)state;
@@ -353,8 +380,8 @@ int main(void)
         cmocka_unit_test(test_printing),        cmocka_unit_test(test_names_in_trees),
         cmocka_unit_test(test_errors),          cmocka_unit_test(test_limits),
         cmocka_unit_test(test_trees),           cmocka_unit_test(test_blow_up),
-        cmocka_unit_test(test_without_formula), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_without_formula), cmocka_unit_test(test_many_variables),
+        cmocka_unit_test(test_nearest),         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
