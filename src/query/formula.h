@@ -68,6 +68,10 @@ const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
 WFRE_NODISCARD wfre_status wfre_query_same_formula(const wfre_query *a, const wfre_query *b,
                                                    bool *same, wfre_error *error);
 
+/* The name under which each variable is shown, without the question mark: a variable that would
+ * hide another in scope gets a number behind its own. In the arena; NULL when out of memory. */
+const char *const *wfre_query_names(const wfre_query *query, wfre_arena *arena);
+
 /* Fails with WFRE_ERR_ARGUMENT if the graph does not have all ids of the query, which may have been
  * read without a graph or with another. */
 WFRE_NODISCARD wfre_status wfre_query_fits(const wfre_query *query, const wfre_graph *graph,

@@ -253,6 +253,7 @@ static void test_trees(void **state)
         {"?x : #0(#1, #2)", "an atom without a variable is not a set of entities"},
         {"?x : #0(?x, #1) & #0(?x, ?y) & #0(#1, #2)", "a part of it depends on no variable"},
         {"?x : #0(?y, #1)", "?y is not joined to ?x"},
+        {"?x : exists ?x. #0(?x, #1)", "?x_2 is not joined to ?x"},
         {"?x : #0(?x, #1) & (exists ?y. #0(?y, #1))", "?y is not joined to ?x"},
         {"?x : #0(?x, ?y) & #2(?y, #1) & !(exists ?z. #0(?x, ?z) & #2(?z, ?y))",
          "a negated part has more than one variable free"},
