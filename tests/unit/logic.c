@@ -167,9 +167,10 @@ static void test_errors(void **state)
         {"?x : award(?x, Paris)", 15,
          "several entities are labelled Paris; use a name: Q90, Q167646"},
         {"?x : award(?x, zzzzzz)", 15, "no entity is called zzzzzz"},
+        {"?x : award(?x, 'zzz\nzzz')", 15, "no entity is called \"zzz\\x0Azzz\""},
         {"?x : award(?x, #16)", 15, "the graph has 16 entities; ids go from #0 to #15"},
-        {"?x : #12(?x, Oscar)", 5, "the graph has 12 relations"},
-        {"(p,#12,(e,#1))", 3, "the graph has 12 relations"},
+        {"?x : #12(?x, Oscar)", 5, "the graph has 12 relations with inverses"},
+        {"(p,#12,(e,#1))", 3, "the graph has 12 relations with inverses"},
         {"(1,(12,))", WFRE_NO_OFFSET, "relation #12 is not in the graph"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
