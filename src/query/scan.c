@@ -34,6 +34,11 @@ wfre_status wfre_scan_expected(wfre_cursor *cursor, const char *what)
     return wfre_fail(cursor->error, WFRE_ERR_FORMAT, cursor->at, "expected %s%s", what, end);
 }
 
+wfre_status wfre_scan_expect(wfre_cursor *cursor, char c, const char *what)
+{
+    return wfre_scan_accept(cursor, c) ? WFRE_OK : wfre_scan_expected(cursor, what);
+}
+
 typedef struct operator_text {
     const char *bytes;
     char ascii;

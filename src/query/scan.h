@@ -26,6 +26,8 @@ char wfre_scan_peek(wfre_cursor *cursor);
 bool wfre_scan_accept(wfre_cursor *cursor, char c);
 /* Fails at the cursor with "expected WHAT". */
 wfre_status wfre_scan_expected(wfre_cursor *cursor, const char *what);
+/* Passes over blanks and this character, or fails so. */
+WFRE_NODISCARD wfre_status wfre_scan_expect(wfre_cursor *cursor, char c, const char *what);
 
 /* A name or id of the text, not looked up yet. */
 typedef struct wfre_symbol {
