@@ -188,17 +188,49 @@ static int ask_terminal(const ask_session *session,
     return EXIT_DONE;
 }
 
+/* What no question has, in words; NULL if the line has none of it. Else the line would be cut there
+ * and another question answered. */
+static const char *find_fault(const char *line, size_t length)
+{
+    if (memchr(line, '\0', length))
+        return "a NUL byte; questions must be text";
+    if (memchr(line, '\r', length))
+        return "a carriage return within the line; end every question with a newline";
+    return NULL;
+}
+
+/* Takes off the line's end (LF or CRLF); returns what is left of its length. */
+static size_t strip_end(char *line, size_t length)
+{
+    if (length > 0 && line[length - 1] == '\n')
+        length--;
+    if (length > 0 && line[length - 1] == '\r')
+        length--;
+    line[length] = '\0';
+    return length;
+}
+
 /* The exit code is that of the first question that failed. */
 static int ask_lines(const ask_session *session, int (*answer)(const ask_session *, const char *))
 {
+    static const char MARK[] = "\xEF\xBB\xBF"; /* some editors put it in front of a file */
     char *line = NULL;
     size_t capacity = 0;
+    ssize_t got;
     int code = EXIT_DONE;
-    while (code != EXIT_INTERRUPTED && getline(&line, &capacity, stdin) > 0) {
-        line[strcspn(line, "\r\n")] = '\0';
-        if (!is_question(line))
+    for (unsigned long number = 1;
+         code != EXIT_INTERRUPTED && (got = getline(&line, &capacity, stdin)) > 0; number++) {
+        const char *fault = find_fault(line, strip_end(line, (size_t)got));
+        const char *text = line;
+        if (number == 1 && strncmp(line, MARK, strlen(MARK)) == 0)
+            text += strlen(MARK);
+        if (!fault && !is_question(text))
             continue;
-        int own = answer(session, line);
+        int own = EXIT_FAILED;
+        if (fault)
+            cli_note("wfre: standard input:%lu: %s", number, fault);
+        else
+            own = answer(session, text);
         code = code == EXIT_DONE || own == EXIT_INTERRUPTED ? own : code;
         fflush(stdout);
     }

@@ -36,7 +36,10 @@ WFRE_API void wfre_query_free(wfre_query *query);
 WFRE_API const char *wfre_query_not_a_tree(const wfre_query *query);
 
 /* Writes a query; parsing the text gives the same query. With graph == NULL, ids stand for names;
- * tuples always have ids. Release the text with wfre_string_free. */
+ * tuples always have ids. Fails with WFRE_ERR_UNSUPPORTED if the notation cannot say it: what is no
+ * operator tree as tree or tuples; as logic a query type, an entity that is not the argument of a
+ * projection, and more than 1,023 projections of projected sets, each of which takes a variable.
+ * Release the text with wfre_string_free. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_query_print(const wfre_query *query,
                                                      const wfre_graph *graph,
                                                      wfre_notation notation, char **text,
@@ -113,7 +116,7 @@ WFRE_API void wfre_exact_free(wfre_exact *exact);
 
 /* The answers on the split's graph, ascending, valid until the engine's next question. Gives up
  * with WFRE_ERR_TIMEOUT after `timeout` seconds (0: never). Fails with WFRE_ERR_ARGUMENT for a
- * query type, which has no answers. */
+ * query type, which has no answers, and for ids that the graph does not have. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split,
                                                       const wfre_query *query, double timeout,
                                                       const wfre_monitor *monitor,

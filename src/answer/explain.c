@@ -448,6 +448,7 @@ wfre_status wfre_explain(wfre_asker *asker, const wfre_query *query,
     wfre_text text = {0};
     wfre_explanation out = {.graph = asker->graph, .calibrated = asker->model->calibration != NULL};
     builder b = {asker, query, options, &out, error};
+    TRY(wfre_query_fits(query, asker->graph, error));
     TRY(make_sets(&b));
     TRY(fill_sets(&b));
     choose_candidates(&b, answers);

@@ -327,6 +327,12 @@ static wfre_status refill(wfre_reader *reader, wfre_error *error)
     return status;
 }
 
+size_t wfre_byte_order_mark(const char *bytes, size_t length)
+{
+    static const char MARK[] = {'\xEF', '\xBB', '\xBF'};
+    return length >= sizeof MARK && memcmp(bytes, MARK, sizeof MARK) == 0 ? sizeof MARK : 0;
+}
+
 wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *length,
                              wfre_error *error)
 {
@@ -342,10 +348,11 @@ wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *len
                              "%s:%llu: line longer than %d bytes; is this a text file?",
                              reader->name, (unsigned long long)reader->line + 1, WFRE_LINE_LIMIT);
         if (newline || (reader->at_end && unread > 0)) {
+            size_t mark = reader->line == 0 ? wfre_byte_order_mark(begin, size) : 0;
             reader->start += size + (newline ? 1 : 0);
             reader->line++;
-            *line = begin;
-            *length = size > 0 && begin[size - 1] == '\r' ? size - 1 : size;
+            *line = begin + mark;
+            *length = size - mark - (size > mark && begin[size - 1] == '\r');
             return WFRE_OK;
         }
         if (reader->at_end) {

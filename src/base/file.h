@@ -68,8 +68,12 @@ const char *wfre_reader_name(const wfre_reader *reader);
 WFRE_NODISCARD wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, size_t capacity,
                                             size_t *length, wfre_error *error);
 
+/* The length of the UTF-8 byte order mark that the text begins with; 0 if it has none. */
+size_t wfre_byte_order_mark(const char *bytes, size_t length);
+
 /* The next line without its end (LF or CRLF), valid until the next call; *line is NULL at the end.
- * Lines count from 1. A line over WFRE_LINE_LIMIT bytes is an error. Do not mix with _read. */
+ * A byte order mark, which some editors put in front of a file, is left out. Lines count from 1. A
+ * line over WFRE_LINE_LIMIT bytes is an error. Do not mix with _read. */
 enum { WFRE_LINE_LIMIT = 1 << 20 };
 WFRE_NODISCARD wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *length,
                                             wfre_error *error);

@@ -109,11 +109,6 @@ wfre_status wfre_import_line(wfre_import_job *job, wfre_reader *reader, const ch
     do {
         TRY(wfre_import_tick(job, error));
         TRY(wfre_reader_line(reader, line, length, error));
-        if (*line && wfre_reader_line_number(reader) == 1 && *length >= 3 &&
-            memcmp(*line, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */
-            *line += 3;
-            *length -= 3;
-        }
     } while (*line && *length == 0);
     if (!*line)
         return WFRE_OK;
@@ -187,6 +182,7 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
                                 wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    job->sources = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         const wfre_importer *importer = NULL;
         TRY(choose(sources[i], job->options->format, &importer, error));

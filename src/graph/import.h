@@ -20,6 +20,7 @@ typedef struct wfre_import_job {
     wfre_import_report *report;
     wfre_split split; /* of the source at hand, if it has none of its own */
     uint32_t source;  /* its number */
+    uint32_t sources; /* how many there are */
     uint64_t lines;   /* read so far, for progress */
     wfre_import_pending pending;
 } wfre_import_job;

@@ -52,10 +52,16 @@ static wfre_status names_by_id(wfre_pickle *pickle, const char *path, const wfre
     return WFRE_OK;
 }
 
+/* How much of a name an error shows. */
+static int shown(wfre_name name)
+{
+    return (int)(name.length < 200 ? name.length : 200);
+}
+
 static wfre_status name_twice(wfre_error *error, const char *path, wfre_name name)
 {
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: two ids have the name '%.*s'",
-                     path, (int)(name.length < 200 ? name.length : 200), name.bytes);
+                     path, shown(name), name.bytes);
 }
 
 static wfre_status read_entities(wfre_import_job *job, const char *folder, wfre_error *error)
@@ -90,6 +96,24 @@ static wfre_name without_sign(wfre_name name)
     return name;
 }
 
+/* Where names have signs, the two of a pair must be the directions of one relation, forward first:
+ * there are data sets that put all inverses behind all relations. */
+static wfre_status check_signs(const char *path, const wfre_name *names, size_t id,
+                               wfre_error *error)
+{
+    wfre_name forward = names[id], inverse = names[id + 1];
+    if (forward.bytes[0] != '+' && inverse.bytes[0] != '+')
+        return WFRE_OK;
+    if (forward.bytes[0] == '+' && inverse.bytes[0] == '-' && forward.length == inverse.length &&
+        memcmp(forward.bytes + 1, inverse.bytes + 1, forward.length - 1) == 0)
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                     "%s: ids %zu and %zu are '%.*s' and '%.*s'; an even id must be +name and the "
+                     "next one its inverse -name",
+                     path, id, id + 1, shown(forward), forward.bytes, shown(inverse),
+                     inverse.bytes);
+}
+
 static wfre_status read_relations(wfre_import_job *job, const char *folder, wfre_error *error)
 {
     char path[WFRE_PATH_SIZE];
@@ -106,6 +130,7 @@ static wfre_status read_relations(wfre_import_job *job, const char *folder, wfre
         goto cleanup;
     }
     for (size_t id = 0; id < count; id += 2) {
+        TRY(check_signs(path, names, id, error));
         wfre_name name = without_sign(names[id]);
         wfre_relation relation;
         TRY(wfre_graph_builder_relation(job->builder, name.bytes, name.length, &relation, error));

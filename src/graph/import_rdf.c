@@ -348,7 +348,7 @@ static wfre_status run_serd(context *c, SerdReader *serd)
 {
     char prefix[32];
     (void)snprintf(prefix, sizeof prefix, "s%u_", c->job->source);
-    if (c->job->source > 0) /* blank nodes of different files differ */
+    if (c->job->sources > 1) /* blank nodes of different files differ, whatever they are called */
         serd_reader_add_blank_prefix(serd, (const uint8_t *)prefix);
     serd_reader_set_strict(serd, true);
     serd_reader_set_error_sink(serd, on_error, c);

@@ -82,6 +82,7 @@ typedef struct pointer {
 
 typedef struct dictionary {
     wfre_import_job *job;
+    const char *folder;
     wfre_arena arena;
     wfre_strings keys; /* n02084071 -> synset */
     synset *synsets;
@@ -326,31 +327,50 @@ cleanup:
     return status;
 }
 
+/* Names are compared among this dictionary's own: an earlier source may well know a synset. */
 static wfre_status add_entities(dictionary *d, wfre_entity *ids, wfre_error *error)
 {
     wfre_graph_builder *builder = d->job->builder;
+    wfre_strings names = {0};
     wfre_text name = {0};
     wfre_status status = WFRE_OK;
     for (uint32_t i = 0; i < d->keys.count; i++) {
         const synset *s = &d->synsets[i];
-        uint32_t known = builder->entities.count;
+        uint32_t place;
         wfre_text_clear(&name);
         wfre_text_format(&name, "%s.%c.%02u", s->word, s->letter, s->sense);
         TRY(wfre_text_status(&name, "naming synsets", error));
-        TRY(wfre_graph_builder_entity(builder, name.data, name.length, &ids[i], error));
-        if (s->sense == 0 || ids[i] < known) {
+        TRY(wfre_strings_intern(&names, name.data, name.length, &place, error));
+        if (s->sense == 0 || place < i) {
             status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                               "the index files do not tell the meanings of '%.100s' apart; are "
-                               "they of the same WordNet as the data files?",
-                               s->word);
+                               "%s: the index files do not tell the meanings of '%.100s' apart; "
+                               "are they of the same WordNet as the data files?",
+                               d->folder, s->word);
             goto cleanup;
         }
+        TRY(wfre_graph_builder_entity(builder, name.data, name.length, &ids[i], error));
         if (s->gloss_length)
             TRY(wfre_graph_builder_describe(builder, ids[i], s->gloss, s->gloss_length, error));
     }
 cleanup:
+    wfre_strings_free(&names);
     wfre_text_free(&name);
     return status;
+}
+
+/* Names the file and the synset of a pointer that leads nowhere. */
+static wfre_status fail_pointer(const dictionary *d, const pointer *p, wfre_error *error)
+{
+    char path[WFRE_PATH_SIZE];
+    size_t length;
+    const char *from = wfre_strings_get(&d->keys, p->from, &length);
+    const part *own = PARTS;
+    while (own->letter != from[0])
+        own++;
+    (void)wfre_import_find(d->folder, own->data, path);
+    return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                     "%s: synset %.*s points to %s, which no data file has; are all four there?",
+                     path, (int)length - 1, from + 1, p->key);
 }
 
 static wfre_status add_triples(dictionary *d, const wfre_entity *ids, wfre_error *error)
@@ -360,9 +380,7 @@ static wfre_status add_triples(dictionary *d, const wfre_entity *ids, wfre_error
         const pointer *p = &d->pointers[i];
         uint32_t to = wfre_strings_find(&d->keys, p->key, 9);
         if (to == WFRE_NONE)
-            return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                             "a pointer to %s, which no data file has; are all four there?",
-                             p->key);
+            return fail_pointer(d, p, error);
         TRY(wfre_graph_builder_triple(d->job->builder, d->job->split, ids[p->from], p->relation,
                                       ids[to], error));
     }
@@ -372,7 +390,7 @@ cleanup:
 
 static wfre_status read_wordnet(wfre_import_job *job, const char *folder, wfre_error *error)
 {
-    dictionary d = {.job = job};
+    dictionary d = {.job = job, .folder = folder};
     wfre_entity *ids = NULL;
     wfre_status status;
     for (int i = 0; i < PART_COUNT; i++)

@@ -128,16 +128,6 @@ static void free_answers(answers *a)
 
 /* ---- queries ------------------------------------------------------------------------------ */
 
-static bool same_shape(const wfre_node *a, const wfre_node *b)
-{
-    if (a->op != b->op || a->child_count != b->child_count)
-        return false;
-    for (uint32_t i = 0; i < a->child_count; i++)
-        if (!same_shape(a->children[i], b->children[i]))
-            return false;
-    return true;
-}
-
 /* Parses the text in c->key; the message then shows it. */
 static wfre_status parse_key(conversion *c, const wfre_node **tree)
 {
@@ -182,7 +172,7 @@ static wfre_status convert_type(conversion *c, const wfre_pickle_value *queries,
         wfre_list hard_ids = {NULL, 0};
         TRY(make_key(c, &queries->body->items[i], "queries"));
         TRY(parse_key(c, &tree));
-        if (!same_shape(tree, type) || wfre_tree_is_type(tree)) {
+        if (!wfre_node_same_shape(tree, type) || wfre_tree_is_type(tree)) {
             status = wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                                "query %.300s is not of the type %.100s it stands under",
                                c->key.data, c->name.data);
@@ -276,7 +266,11 @@ static wfre_status verify(const char *folder, wfre_split split, const wfre_query
     uint32_t differ;
     uint32_t first;
     TRY(wfre_import_graph(&folder, 1, &options, monitor, &graph, NULL, error));
-    TRY(wfre_queryset_verify(set, graph, split, pool, &differ, &first, error));
+    status = wfre_queryset_verify(set, graph, split, pool, &differ, &first, error);
+    if (status == WFRE_ERR_MISMATCH)
+        status = wfre_fail_within(error, status, folder);
+    if (status != WFRE_OK)
+        goto cleanup;
     report->differ = differ;
     if (differ > 0) {
         wfre_betae_print(&example, set->rows[first].tree);

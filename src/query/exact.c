@@ -3,6 +3,7 @@
 #include "query/exact.h"
 
 #include "base/clock.h"
+#include "query/formula.h"
 #include "query/join.h"
 
 wfre_status wfre_exact_open(wfre_exact *exact, const wfre_graph *graph, wfre_error *error)
@@ -84,29 +85,9 @@ static wfre_status in_memory(const evaluation *run, bool done)
     return done ? WFRE_OK : wfre_fail_memory(run->error, "answering a query");
 }
 
-static wfre_status evaluate_entity(const evaluation *run, const wfre_node *node, wfre_set *set)
-{
-    if (node->id >= run->sets->entities)
-        return wfre_fail(run->error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "the query names entity #%u but the graph has %u entities", node->id,
-                         run->sets->entities);
-    *set = wfre_set_borrow(&node->id, 1);
-    return WFRE_OK;
-}
-
-static wfre_status check_relation(const evaluation *run, const wfre_node *node)
-{
-    if (node->id >= wfre_graph_relations(run->exact->graph))
-        return wfre_fail(run->error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "the query names relation #%u but the graph has %u", node->id,
-                         wfre_graph_relations(run->exact->graph));
-    return WFRE_OK;
-}
-
 static wfre_status evaluate_projection(const evaluation *run, const wfre_node *node, wfre_set *set)
 {
     wfre_status status = WFRE_OK;
-    TRY(check_relation(run, node));
     TRY(evaluate(run, node->children[0], set));
     TRY(wfre_exact_check(run->exact, run->error));
     TRY(in_memory(run, wfre_set_project(run->sets, run->edges, node->id, set)));
@@ -134,7 +115,6 @@ static wfre_status intersect_with(const evaluation *run, const wfre_node *child,
     const wfre_node *inner = negated ? child->children[0] : child;
     if (inner->op == WFRE_OP_PROJECT && inner->children[0]->op != WFRE_OP_ENTITY &&
         !set->complement && !set->dense && set->count <= run->sets->limit) {
-        TRY(check_relation(run, inner));
         TRY(evaluate(run, inner->children[0], &other));
         TRY(wfre_exact_check(run->exact, run->error));
         if (backwards_is_cheaper(run, inner->id, set->count, &other)) {
@@ -205,7 +185,8 @@ static wfre_status evaluate(const evaluation *run, const wfre_node *node, wfre_s
     wfre_status status = WFRE_OK;
     switch (node->op) {
     case WFRE_OP_ENTITY:
-        return evaluate_entity(run, node, set);
+        *set = wfre_set_borrow(&node->id, 1);
+        break;
     case WFRE_OP_PROJECT:
         return evaluate_projection(run, node, set);
     case WFRE_OP_INTERSECT:
@@ -237,7 +218,6 @@ wfre_status wfre_exact_matters(wfre_exact *exact, wfre_split split, const wfre_n
                       error};
     if (tree->op == WFRE_OP_PROJECT) {
         /* The last projection may stop as soon as there are more answers than with the branch. */
-        TRY(check_relation(&run, tree));
         TRY(evaluate(&run, tree->children[0], &set));
         TRY(in_memory(&run,
                       set.complement
@@ -296,10 +276,13 @@ wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_qu
     if (!query->formula && (!query->tree || wfre_tree_is_type(query->tree)))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "a query type has no answers; give its entities and relations");
+    wfre_status status = wfre_query_fits(query, exact->graph, error);
+    if (status != WFRE_OK)
+        return status;
     exact->deadline = timeout > 0 ? wfre_clock() + timeout : 0;
     exact->monitor = monitor;
-    wfre_status status = query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
-                                     : wfre_exact_formula(exact, split, query, answers, error);
+    status = query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
+                         : wfre_exact_formula(exact, split, query, answers, error);
     exact->deadline = 0; /* both are this question's */
     exact->monitor = NULL;
     return status;

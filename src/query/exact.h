@@ -29,8 +29,9 @@ WFRE_NODISCARD wfre_status wfre_exact_open_all(const wfre_graph *graph, const wf
                                                wfre_error *error);
 void wfre_exact_close_all(wfre_exact *engines, size_t count);
 
-/* The answers of a tree with all its ids, ascending; they live until the engine's next question,
- * and no longer than the tree and the graph. */
+/* The answers of a tree, ascending; they live until the engine's next question, and no longer than
+ * the tree and the graph. Here and below, the tree has all its ids and they are within the graph
+ * (wfre_tree_fits). */
 WFRE_NODISCARD wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split,
                                            const wfre_node *tree, wfre_list *answers,
                                            wfre_error *error);
@@ -40,7 +41,7 @@ WFRE_NODISCARD wfre_status wfre_exact_set(wfre_exact *exact, wfre_split split,
                                           const wfre_node *tree, wfre_set *set, wfre_error *error);
 
 /* The entities that cannot be answers, whatever triples the graph may lack: it has an edge that the
- * tree denies. The tree's ids are within the graph; the set is the caller's to release in any case.
+ * tree denies. The set is the caller's to release in any case.
  */
 WFRE_NODISCARD wfre_status wfre_exact_refuted(wfre_exact *exact, wfre_split split,
                                               const wfre_node *tree, wfre_set *set,

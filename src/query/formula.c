@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 wfre_term wfre_term_variable(uint32_t variable)
 {
     return (wfre_term){true, variable};
@@ -98,4 +100,63 @@ wfre_status wfre_query_same_formula(const wfre_query *a, const wfre_query *b, bo
     *same = a->variable_count == b->variable_count && same_formula(a->formula, b->formula, image);
     wfre_free(image);
     return WFRE_OK;
+}
+
+/* ---- names of variables ------------------------------------------------------------------- */
+
+typedef struct naming {
+    const wfre_query *query;
+    wfre_arena *arena;
+    const char **shown;
+    uint32_t *scope; /* the variables in scope, outermost first */
+    uint32_t scope_size;
+    bool failed; /* out of memory */
+} naming;
+
+static bool is_taken(const naming *n, const char *name)
+{
+    for (uint32_t i = 0; i < n->scope_size; i++)
+        if (strcmp(n->shown[n->scope[i]], name) == 0)
+            return true;
+    return false;
+}
+
+/* Opens the scope of a variable under a name that is free there. */
+static void enter(naming *n, uint32_t variable)
+{
+    const char *own = n->query->variable_names[variable], *name = own;
+    wfre_text numbered = {0};
+    for (unsigned k = 2; !n->failed && is_taken(n, name); k++) {
+        wfre_text_clear(&numbered);
+        wfre_text_format(&numbered, "%s_%u", own, k);
+        const char *next =
+            numbered.failed ? NULL : wfre_arena_text(n->arena, numbered.data, numbered.length);
+        n->failed = !next;
+        name = next ? next : own;
+    }
+    wfre_text_free(&numbered);
+    n->shown[variable] = name;
+    n->scope[n->scope_size++] = variable;
+}
+
+static void name_variables(naming *n, const wfre_formula *formula)
+{
+    uint32_t outer = n->scope_size;
+    if (formula->kind == WFRE_EXISTS)
+        enter(n, formula->variable);
+    for (uint32_t i = 0; i < formula->child_count; i++)
+        name_variables(n, formula->children[i]);
+    n->scope_size = outer;
+}
+
+const char *const *wfre_query_names(const wfre_query *query, wfre_arena *arena)
+{
+    naming n = {.query = query, .arena = arena};
+    n.shown = wfre_arena_alloc(arena, query->variable_count, sizeof *n.shown);
+    n.scope = wfre_arena_alloc(arena, query->variable_count, sizeof *n.scope);
+    if (!n.shown || !n.scope)
+        return NULL;
+    enter(&n, query->free_variable);
+    name_variables(&n, query->formula);
+    return n.failed ? NULL : n.shown;
 }

@@ -4,6 +4,7 @@
 #define WFRE_SRC_QUERY_FORMULA_H
 
 #include "query/tree.h"
+#include "wfre/graph.h"
 #include "wfre/query.h"
 
 typedef enum wfre_formula_kind {
@@ -35,14 +36,17 @@ struct wfre_query {
     uint32_t variable_count;
     const char *const *variable_names; /* without the question mark; may repeat */
     uint32_t free_variable;
-    const wfre_formula *formula; /* NULL only for a query type, and for a tree with an entity that
-                                    is not the argument of a projection */
+    const wfre_formula *formula; /* NULL only if a tree has none */
+    const char *no_formula;      /* why then, in a sentence a user understands */
     const wfre_node *tree;       /* the operator tree, or NULL if the formula is not one */
     const char *not_a_tree;      /* why `tree` is NULL, in a sentence a user understands */
 };
 
 /* Formulas nest at most this deep, quantifiers included, so that recursion over them is safe. */
 enum { WFRE_FORMULA_DEPTH = 2048 };
+/* All that the parser reads; a tree that would need more has no formula, lest it be written in a
+ * way that cannot be read. */
+enum { WFRE_FORMULA_VARIABLES = 1024 };
 
 /* ---- making: NULL when out of memory, or when a child is NULL already --------------------- */
 
@@ -64,9 +68,18 @@ const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
 WFRE_NODISCARD wfre_status wfre_query_same_formula(const wfre_query *a, const wfre_query *b,
                                                    bool *same, wfre_error *error);
 
+/* The name under which each variable is shown, without the question mark: a variable that would
+ * hide another in scope gets a number behind its own. In the arena; NULL when out of memory. */
+const char *const *wfre_query_names(const wfre_query *query, wfre_arena *arena);
+
+/* Fails with WFRE_ERR_ARGUMENT if the graph does not have all ids of the query, which may have been
+ * read without a graph or with another. */
+WFRE_NODISCARD wfre_status wfre_query_fits(const wfre_query *query, const wfre_graph *graph,
+                                           wfre_error *error);
+
 /* Fills query->tree, or query->not_a_tree with the reason. Fails only when out of memory. */
 WFRE_NODISCARD wfre_status wfre_query_find_tree(wfre_query *query, wfre_error *error);
-/* The opposite: fills formula and variables from query->tree, as far as it has a formula. */
+/* The opposite: fills formula and variables from query->tree, or query->no_formula. */
 WFRE_NODISCARD wfre_status wfre_query_find_formula(wfre_query *query, wfre_error *error);
 
 #endif

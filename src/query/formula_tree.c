@@ -44,8 +44,10 @@ typedef struct clause_list {
 typedef struct converter {
     wfre_query *query;
     wfre_arena scratch;
-    bool *bound;   /* per variable: its quantifier is inside the part being looked at */
-    size_t visits; /* parts looked at so far */
+    bool *bound;              /* per variable: its quantifier is inside the part being looked at */
+    size_t visits;            /* parts looked at so far */
+    const char *const *names; /* of the variables, once a reason names one */
+    bool failed;              /* there was no memory for them */
     wfre_error *error;
 } converter;
 
@@ -67,12 +69,16 @@ WFRE_PRINTF(2, 3) static wfre_status refuse(converter *c, const char *format, ..
     va_end(args);
     size_t kept = length < (int)sizeof reason ? (size_t)length : sizeof reason - 1;
     c->query->not_a_tree = wfre_arena_text(&c->query->arena, reason, kept);
-    return c->query->not_a_tree ? WFRE_ERR_UNSUPPORTED : out_of_memory(c);
+    return c->query->not_a_tree && !c->failed ? WFRE_ERR_UNSUPPORTED : out_of_memory(c);
 }
 
-static const char *name_of(const converter *c, uint32_t variable)
+/* As the query is printed, so that two variables of one name are told apart. */
+static const char *name_of(converter *c, uint32_t variable)
 {
-    return c->query->variable_names[variable];
+    if (!c->names)
+        c->names = wfre_query_names(c->query, &c->scratch);
+    c->failed |= !c->names;
+    return c->names ? c->names[variable] : c->query->variable_names[variable];
 }
 
 /* ---- free variables ----------------------------------------------------------------------- */

@@ -229,6 +229,8 @@ wfre_status wfre_exact_formula(wfre_exact *exact, wfre_split split, const wfre_q
 cleanup:
     /* Domains keep their slots as long as the plan lives. */
     wfre_sets_reset(&exact->sets);
+    wfre_strings_free(&search.literals);
+    wfre_free(search.subformulas);
     wfre_arena_free(&search.arena);
     return status;
 }

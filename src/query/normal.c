@@ -1,10 +1,11 @@
 /* Rewriting trees to normal form, bottom up. Distribution can multiply the size of a tree, so the
- * nodes made are counted and refused beyond a limit. */
+ * nodes made are counted and refused beyond a limit. Nodes are shared, and whoever walks the tree
+ * meets them each time: their occurrences have a limit, too. */
 #include "query/normal.h"
 
 #include <string.h>
 
-enum { NODES = 1 << 16 };
+enum { NODES = 1 << 16, OCCURRENCES = 1 << 20 };
 
 typedef struct rewriter {
     wfre_arena *arena;
@@ -204,6 +205,18 @@ bool wfre_form_from_name(const char *name, wfre_form *form)
     return false;
 }
 
+/* Whether the tree is within the limits; looks at no more nodes than these allow. */
+static bool is_reasonable(const wfre_node *node, unsigned depth, size_t *left)
+{
+    if (depth > WFRE_TREE_DEPTH || *left == 0)
+        return false;
+    --*left;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        if (!is_reasonable(node->children[i], depth + 1, left))
+            return false;
+    return true;
+}
+
 wfre_status wfre_tree_normal(wfre_arena *arena, const wfre_node *tree, wfre_form form,
                              const wfre_node **normal, wfre_error *error)
 {
@@ -213,7 +226,8 @@ wfre_status wfre_tree_normal(wfre_arena *arena, const wfre_node *tree, wfre_form
         made = FORMS[form].first(&w, made);
     if (FORMS[form].second && made)
         made = FORMS[form].second(&w, made);
-    if (w.nodes > NODES || (made && wfre_tree_depth(made) > WFRE_TREE_DEPTH))
+    size_t left = OCCURRENCES;
+    if (w.nodes > NODES || (made && made != tree && !is_reasonable(made, 1, &left)))
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "the %s form of this query is too large", FORMS[form].name);
     if (!made)

@@ -18,7 +18,7 @@
 /* Formulas are limited in depth, not counting the quantifiers that go in front; the text, which the
  * parser recurses over, in nesting. Printing writes at most three levels of text (a bracket, a
  * quantifier, its variable) for one of the formula, so what was parsed can be parsed again. */
-enum { DEPTH = 2 * WFRE_TREE_DEPTH, NESTING = 4 * DEPTH, VARIABLES = 1024 };
+enum { DEPTH = 2 * WFRE_TREE_DEPTH, NESTING = 4 * DEPTH, VARIABLES = WFRE_FORMULA_VARIABLES };
 _Static_assert(DEPTH + VARIABLES < WFRE_FORMULA_DEPTH, "formulas could become too deep");
 
 typedef struct parser {
@@ -154,11 +154,6 @@ cleanup:
     return status;
 }
 
-static wfre_status expect(parser *p, char c, const char *what)
-{
-    return wfre_scan_accept(&p->cursor, c) ? WFRE_OK : wfre_scan_expected(&p->cursor, what);
-}
-
 static wfre_status parse_atom(parser *p, const wfre_formula **formula)
 {
     wfre_status status;
@@ -166,12 +161,12 @@ static wfre_status parse_atom(parser *p, const wfre_formula **formula)
     wfre_relation relation;
     wfre_term left, right;
     TRY(wfre_scan_symbol(&p->cursor, true, &symbol));
-    TRY(expect(p, '(', "an opening bracket and the two terms of the relation"));
+    TRY(wfre_scan_expect(&p->cursor, '(', "an opening bracket and the two terms of the relation"));
     TRY(wfre_resolve_relation(&p->cursor, &symbol, &relation));
     TRY(parse_term(p, &left));
-    TRY(expect(p, ',', "a comma and the second term of the relation"));
+    TRY(wfre_scan_expect(&p->cursor, ',', "a comma and the second term of the relation"));
     TRY(parse_term(p, &right));
-    TRY(expect(p, ')', "a closing bracket: a relation has two terms"));
+    TRY(wfre_scan_expect(&p->cursor, ')', "a closing bracket: a relation has two terms"));
     *formula = wfre_formula_atom(p->cursor.arena, relation, left, right);
     if (!*formula)
         status = out_of_memory(p);
@@ -223,7 +218,7 @@ static wfre_status parse_unary(parser *p, unsigned level, const wfre_formula **f
         TRY(parse_quantifier(p, true, level, formula));
     } else if (wfre_scan_accept(&p->cursor, '(')) {
         TRY(parse_or(p, level, formula));
-        TRY(expect(p, ')', "& or | or a closing bracket"));
+        TRY(wfre_scan_expect(&p->cursor, ')', "& or | or a closing bracket"));
     } else {
         TRY(parse_atom(p, formula));
     }
@@ -326,7 +321,8 @@ static wfre_status parse_query(parser *p)
     const wfre_formula *formula;
     TRY(scan_variable(p, "the variable asked for, as in ?x : r(?x, a)", &symbol));
     TRY(add_variable(p, &symbol, false, &p->query->free_variable));
-    TRY(expect(p, ':', "a colon behind the variable asked for, as in ?x : r(?x, a)"));
+    TRY(wfre_scan_expect(&p->cursor, ':',
+                         "a colon behind the variable asked for, as in ?x : r(?x, a)"));
     TRY(parse_or(p, 0, &formula));
     (void)wfre_scan_peek(&p->cursor);
     if (p->cursor.at < p->cursor.length) {

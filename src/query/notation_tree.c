@@ -15,11 +15,6 @@ typedef struct parser {
 
 static wfre_status parse_node(parser *p, unsigned depth, const wfre_node **node);
 
-static wfre_status expect(parser *p, char c, const char *what)
-{
-    return wfre_scan_accept(&p->cursor, c) ? WFRE_OK : wfre_scan_expected(&p->cursor, what);
-}
-
 static void note_nameless(parser *p, size_t offset)
 {
     if (p->nameless == WFRE_NO_OFFSET)
@@ -48,7 +43,7 @@ static wfre_status parse_relation(parser *p, size_t begin, uint32_t *id)
     wfre_symbol symbol;
     TRY(wfre_scan_symbol(&p->cursor, true, &symbol));
     TRY(wfre_resolve_relation(&p->cursor, &symbol, id));
-    TRY(expect(p, ',', "a comma and the argument of the projection"));
+    TRY(wfre_scan_expect(&p->cursor, ',', "a comma and the argument of the projection"));
     p->named = true;
 cleanup:
     return status;
@@ -117,7 +112,7 @@ static wfre_status parse_node(parser *p, unsigned depth, const wfre_node **node)
     if (depth > WFRE_TREE_DEPTH)
         return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, p->cursor.at,
                          "the query is nested more than %d deep", WFRE_TREE_DEPTH);
-    TRY(expect(p, '(', "an opening bracket"));
+    TRY(wfre_scan_expect(&p->cursor, '(', "an opening bracket"));
     size_t begin = p->cursor.at - 1;
     TRY(parse_op(p, &op));
     if (op == WFRE_OP_ENTITY) {
@@ -128,12 +123,12 @@ static wfre_status parse_node(parser *p, unsigned depth, const wfre_node **node)
             goto cleanup;
         }
     } else {
-        TRY(expect(p, ',', "a comma"));
+        TRY(wfre_scan_expect(&p->cursor, ',', "a comma"));
         if (op == WFRE_OP_PROJECT)
             TRY(parse_relation(p, begin, &id));
         TRY(parse_children(p, depth, op, id, node));
     }
-    TRY(expect(p, ')', "a closing bracket"));
+    TRY(wfre_scan_expect(&p->cursor, ')', "a closing bracket"));
 cleanup:
     return status;
 }

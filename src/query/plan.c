@@ -1,17 +1,11 @@
 /* From a clause to a plan: domains, folding of leaves, order of the variables. */
 #include "query/plan.h"
 
+#include <string.h>
+
 /* How often domains are narrowed along the atoms between variables before the search. Each round
  * costs two projections an atom; later rounds rarely remove much. */
 enum { NARROWING_ROUNDS = 2 };
-
-/* A variable of the clause's own. */
-typedef struct variable {
-    uint32_t id;
-    wfre_set domain;
-    bool folded; /* into another's domain, or without influence */
-    bool placed; /* has its step */
-} variable;
 
 /* An atom between two variables, at least one of them the clause's own. */
 typedef struct atom {
@@ -20,17 +14,35 @@ typedef struct atom {
     bool folded;
 } atom;
 
+/* A variable of the clause's own. */
+typedef struct variable {
+    uint32_t id;
+    wfre_set domain;
+    bool folded;  /* into another's domain, or without influence */
+    bool placed;  /* has its step */
+    atom **atoms; /* that mention it, as do the tests */
+    size_t atom_count;
+    wfre_test **tests;
+    size_t test_count;
+    struct variable **seat; /* its place among the variables to be placed */
+    uint32_t round;         /* the last gathering that met it */
+} variable;
+
 typedef struct draft {
     wfre_search *search;
     wfre_sets *sets;
     wfre_plan *plan;
+    wfre_arena scratch; /* what the plan does not keep */
     uint32_t target;
+    uint32_t *places; /* of each variable of the query in `variables`; WFRE_NONE: not its own */
     variable *variables;
     size_t variable_count;
     atom *atoms;
     size_t atom_count;
     wfre_test *tests;
     size_t test_count;
+    uint32_t *test_rounds; /* the last gathering that met each test */
+    uint32_t round;
 } draft;
 
 static wfre_status no_memory(const draft *d)
@@ -44,12 +56,9 @@ static void *take(draft *d, size_t count, size_t size)
 }
 
 /* NULL if the variable comes from outside. */
-static variable *own(draft *d, uint32_t id)
+static variable *own(const draft *d, uint32_t id)
 {
-    for (size_t i = 0; i < d->variable_count; i++)
-        if (d->variables[i].id == id)
-            return &d->variables[i];
-    return NULL;
+    return d->places[id] != WFRE_NONE ? &d->variables[d->places[id]] : NULL;
 }
 
 static variable *own_term(draft *d, wfre_term term)
@@ -143,43 +152,78 @@ cleanup:
     return status;
 }
 
-/* A literal that is a question of its own. About one variable it is answered now, once and for all
- * entities; about several it becomes a test. */
-static wfre_status add_subformula(draft *d, wfre_literal literal)
+/* Plans a literal that is a question of its own; about at most one variable it is also answered,
+ * for all entities. */
+static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
 {
     wfre_status status = WFRE_OK;
-    wfre_search *search = d->search;
     wfre_clauses clauses;
-    wfre_plans plans;
-    bool negated;
     size_t count = 0;
-    uint32_t *variables = take(d, search->variable_count, sizeof *variables);
-    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &negated))
-        return no_memory(d);
+    uint32_t *variables =
+        wfre_arena_alloc(&search->arena, search->variable_count, sizeof *variables);
+    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &sub->negated))
+        return wfre_fail_memory(search->error, "planning a query");
     wfre_free_variables(literal.formula, variables, &count);
-    TRY(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &plans));
-    if (count == 0) {
-        bool holds;
-        TRY(wfre_search_any(search, plans, &holds));
-        if (holds == negated)
+    sub->variables = variables;
+    sub->variable_count = count;
+    TRY(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &sub->plans));
+    if (count == 0)
+        TRY(wfre_search_any(search, sub->plans, &sub->holds));
+    else if (count == 1)
+        TRY(wfre_search_set(search, sub->plans, &sub->set));
+cleanup:
+    return status;
+}
+
+/* The same, but from memory if any clause had the literal before. */
+static wfre_status find_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
+{
+    wfre_status status;
+    char key[sizeof literal.formula + 1];
+    memcpy(key, &literal.formula, sizeof literal.formula);
+    key[sizeof literal.formula] = (char)literal.positive;
+    uint32_t index = wfre_strings_find(&search->literals, key, sizeof key);
+    if (index != WFRE_NONE) {
+        *sub = search->subformulas[index];
+        return WFRE_OK;
+    }
+    *sub = (wfre_subformula){.set = wfre_set_empty()};
+    TRY(plan_subformula(search, literal, sub));
+    TRY(wfre_strings_intern(&search->literals, key, sizeof key, &index, search->error));
+    if (!wfre_reserve((void **)&search->subformulas, &search->subformula_capacity,
+                      (size_t)index + 1, sizeof *sub))
+        TRY(wfre_fail_memory(search->error, "planning a query"));
+    search->subformulas[index] = *sub;
+cleanup:
+    return status;
+}
+
+/* A literal that is no atom. About one variable of the clause's own it shrinks the domain; else it
+ * becomes a test. */
+static wfre_status add_subformula(draft *d, wfre_literal literal)
+{
+    wfre_status status;
+    wfre_subformula sub;
+    TRY(find_subformula(d->search, literal, &sub));
+    if (sub.variable_count == 0) {
+        if (sub.holds == sub.negated)
             d->plan->impossible = true;
-    } else if (count == 1) {
-        wfre_set set;
-        TRY(wfre_search_set(search, plans, &set));
-        variable *v = own(d, variables[0]);
+    } else if (sub.variable_count == 1) {
+        wfre_set set = wfre_set_view(sub.set); /* other clauses may want it, too */
+        variable *v = own(d, sub.variables[0]);
         if (v) {
-            set.complement ^= negated;
+            set.complement ^= sub.negated;
             TRY(restrict_domain(d, v, set));
         } else {
-            wfre_test *test = add_test(d, WFRE_TEST_SET, !negated);
-            test->left = (wfre_term){true, variables[0]};
+            wfre_test *test = add_test(d, WFRE_TEST_SET, !sub.negated);
+            test->left = (wfre_term){true, sub.variables[0]};
             test->set = set;
         }
     } else {
-        wfre_test *test = add_test(d, WFRE_TEST_PLANS, !negated);
-        test->plans = plans;
-        test->variables = variables;
-        test->variable_count = count;
+        wfre_test *test = add_test(d, WFRE_TEST_PLANS, !sub.negated);
+        test->plans = sub.plans;
+        test->variables = sub.variables;
+        test->variable_count = sub.variable_count;
     }
 cleanup:
     return status;
@@ -187,13 +231,48 @@ cleanup:
 
 /* ---- folding and narrowing ---------------------------------------------------------------- */
 
-static bool tested(const draft *d, uint32_t id)
+static void count_links(draft *d)
 {
+    for (size_t i = 0; i < d->atom_count; i++) {
+        variable *ends[] = {own(d, d->atoms[i].left), own(d, d->atoms[i].right)};
+        for (int e = 0; e < 2; e++)
+            if (ends[e])
+                ends[e]->atom_count++;
+    }
     for (size_t i = 0; i < d->test_count; i++)
-        for (size_t k = 0; k < d->tests[i].variable_count; k++)
-            if (d->tests[i].variables[k] == id)
-                return true;
-    return false;
+        for (size_t k = 0; k < d->tests[i].variable_count; k++) {
+            variable *v = own(d, d->tests[i].variables[k]);
+            if (v)
+                v->test_count++;
+        }
+}
+
+/* Lists the atoms and tests of each variable, so that no step of planning looks at all of them. */
+static wfre_status link_variables(draft *d)
+{
+    count_links(d);
+    for (size_t i = 0; i < d->variable_count; i++) {
+        variable *v = &d->variables[i];
+        v->atoms = wfre_arena_alloc(&d->scratch, v->atom_count, sizeof(atom *));
+        v->tests = wfre_arena_alloc(&d->scratch, v->test_count, sizeof(wfre_test *));
+        if (!v->atoms || !v->tests)
+            return no_memory(d);
+        v->atom_count = v->test_count = 0;
+    }
+    for (size_t i = 0; i < d->atom_count; i++) {
+        atom *a = &d->atoms[i];
+        variable *ends[] = {own(d, a->left), own(d, a->right)};
+        for (int e = 0; e < 2; e++)
+            if (ends[e])
+                ends[e]->atoms[ends[e]->atom_count++] = a;
+    }
+    for (size_t i = 0; i < d->test_count; i++)
+        for (size_t k = 0; k < d->tests[i].variable_count; k++) {
+            variable *v = own(d, d->tests[i].variables[k]);
+            if (v)
+                v->tests[v->test_count++] = &d->tests[i];
+        }
+    return WFRE_OK;
 }
 
 /* Keeps of `to` what has an edge from the domain of `from`; NULL stands for a variable from
@@ -219,15 +298,14 @@ static wfre_status fold(draft *d, variable *v, bool *folded)
 {
     wfre_status status = WFRE_OK;
     atom *only = NULL;
-    if (v->folded || v->id == d->target || tested(d, v->id))
+    if (v->folded || v->id == d->target || v->test_count > 0)
         return WFRE_OK;
-    for (size_t i = 0; i < d->atom_count; i++) {
-        atom *a = &d->atoms[i];
-        if (a->folded || (a->left != v->id && a->right != v->id))
+    for (size_t i = 0; i < v->atom_count; i++) {
+        if (v->atoms[i]->folded)
             continue;
         if (only)
             return WFRE_OK;
-        only = a;
+        only = v->atoms[i];
     }
     if (only) {
         bool forward = only->left == v->id;
@@ -265,41 +343,20 @@ cleanup:
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
-/* Whether the atom or test ties the two variables together. */
-static bool tied(const draft *d, uint32_t a, uint32_t b)
-{
-    for (size_t i = 0; i < d->atom_count; i++) {
-        const atom *t = &d->atoms[i];
-        if (!t->folded && ((t->left == a && t->right == b) || (t->left == b && t->right == a)))
-            return true;
-    }
-    for (size_t i = 0; i < d->test_count; i++) {
-        bool has_a = false;
-        bool has_b = false;
-        for (size_t k = 0; k < d->tests[i].variable_count; k++) {
-            has_a |= d->tests[i].variables[k] == a;
-            has_b |= d->tests[i].variables[k] == b;
-        }
-        if (has_a && has_b)
-            return true;
-    }
-    return false;
-}
-
 /* Has a value when a step below asks: from outside, or placed above. */
-static bool has_value(draft *d, uint32_t id)
+static bool has_value(const draft *d, uint32_t id)
 {
     const variable *v = own(d, id);
     return !v || v->placed;
 }
 
 /* How many atoms give candidates for v now. */
-static size_t count_sources(draft *d, const variable *v)
+static size_t count_sources(const draft *d, const variable *v)
 {
     size_t count = 0;
-    for (size_t i = 0; i < d->atom_count; i++) {
-        const atom *a = &d->atoms[i];
-        if (!a->folded && (a->left == v->id || a->right == v->id))
+    for (size_t i = 0; i < v->atom_count; i++) {
+        const atom *a = v->atoms[i];
+        if (!a->folded)
             count += has_value(d, a->left == v->id ? a->right : a->left);
     }
     return count;
@@ -326,16 +383,13 @@ static variable *choose(draft *d, variable *const *members, size_t count)
     return best;
 }
 
-/* All variables of the test have values, v being the last to get one. */
-static bool decided_by(draft *d, const wfre_test *test, const variable *v)
+/* All variables of the test have values. */
+static bool decided(const draft *d, const wfre_test *test)
 {
-    bool mentioned = false;
-    for (size_t k = 0; k < test->variable_count; k++) {
-        mentioned |= test->variables[k] == v->id;
+    for (size_t k = 0; k < test->variable_count; k++)
         if (!has_value(d, test->variables[k]))
             return false;
-    }
-    return mentioned;
+    return true;
 }
 
 static wfre_status place(draft *d, variable *v, wfre_step **out)
@@ -344,14 +398,14 @@ static wfre_status place(draft *d, variable *v, wfre_step **out)
     if (!step)
         return no_memory(d);
     *step = (wfre_step){.variable = v->id, .domain = wfre_set_view(v->domain)};
-    step->sources = take(d, d->atom_count, sizeof *step->sources);
-    step->lists = take(d, d->atom_count + 1, sizeof *step->lists);
-    step->at = take(d, d->atom_count + 1, sizeof *step->at);
-    step->tests = take(d, d->test_count, sizeof *step->tests);
+    step->sources = take(d, v->atom_count, sizeof *step->sources);
+    step->lists = take(d, v->atom_count + 1, sizeof *step->lists);
+    step->at = take(d, v->atom_count + 1, sizeof *step->at);
+    step->tests = take(d, v->test_count, sizeof *step->tests);
     if (!step->sources || !step->lists || !step->at || !step->tests)
         return no_memory(d);
-    for (size_t i = 0; i < d->atom_count; i++) {
-        const atom *a = &d->atoms[i];
+    for (size_t i = 0; i < v->atom_count; i++) {
+        const atom *a = v->atoms[i];
         if (a->folded)
             continue;
         if (a->right == v->id && has_value(d, a->left))
@@ -360,25 +414,56 @@ static wfre_status place(draft *d, variable *v, wfre_step **out)
             step->sources[step->source_count++] = (wfre_source){a->relation ^ 1, a->right};
     }
     v->placed = true;
-    for (size_t i = 0; i < d->test_count; i++)
-        if (decided_by(d, &d->tests[i], v))
-            step->tests[step->test_count++] = &d->tests[i];
+    for (size_t i = 0; i < v->test_count; i++)
+        if (decided(d, v->tests[i]))
+            step->tests[step->test_count++] = v->tests[i];
     *out = step;
     return WFRE_OK;
 }
 
-/* Moves to the front of members[0 .. count) all that are tied to members[0], directly or through
- * others; returns how many. */
-static size_t gather_component(const draft *d, variable **members, size_t count)
+/* Exchanges two of the variables to be placed, so that v sits at `seat`. */
+static void seat(variable **seat, variable *v)
 {
-    size_t inside = 1;
-    for (size_t i = 0; i < inside; i++)
-        for (size_t k = inside; k < count; k++)
-            if (tied(d, members[i]->id, members[k]->id)) {
-                variable *moved = members[k];
-                members[k] = members[inside];
-                members[inside++] = moved;
-            }
+    variable *other = *seat;
+    *v->seat = other;
+    other->seat = v->seat;
+    *seat = v;
+    v->seat = seat;
+}
+
+/* Adds a variable to those gathered at the front of `members`, unless it is there, needs no step or
+ * has one. */
+static void gather(draft *d, uint32_t id, variable **members, size_t *inside)
+{
+    variable *v = own(d, id);
+    if (!v || v->folded || v->placed || v->round == d->round)
+        return;
+    v->round = d->round;
+    seat(&members[(*inside)++], v);
+}
+
+/* Moves to the front of the members all that an atom or test ties to members[0], directly or
+ * through others; returns how many. */
+static size_t gather_component(draft *d, variable **members)
+{
+    size_t inside = 0;
+    d->round++;
+    gather(d, members[0]->id, members, &inside);
+    for (size_t i = 0; i < inside; i++) {
+        const variable *v = members[i];
+        for (size_t k = 0; k < v->atom_count; k++) {
+            const atom *a = v->atoms[k];
+            if (!a->folded)
+                gather(d, a->left == v->id ? a->right : a->left, members, &inside);
+        }
+        for (size_t k = 0; k < v->test_count; k++) {
+            const wfre_test *test = v->tests[k];
+            uint32_t *round = &d->test_rounds[test - d->tests];
+            for (size_t m = 0; *round != d->round && m < test->variable_count; m++)
+                gather(d, test->variables[m], members, &inside);
+            *round = d->round;
+        }
+    }
     return inside;
 }
 
@@ -393,12 +478,10 @@ static wfre_status place_all(draft *d, variable **members, size_t count, wfre_st
     if (!*steps)
         return no_memory(d);
     while (count > 0) {
-        size_t inside = gather_component(d, members, count);
+        TRY(wfre_exact_check(d->search->exact, d->search->error));
+        size_t inside = gather_component(d, members);
         variable *first = choose(d, members, inside);
-        for (size_t i = 0; i < inside; i++)
-            if (members[i] == first)
-                members[i] = members[0];
-        members[0] = first;
+        seat(&members[0], first);
         wfre_step *step = NULL;
         TRY(place(d, first, &step));
         TRY(place_all(d, members + 1, inside - 1, &step->children, &step->child_count));
@@ -411,7 +494,7 @@ cleanup:
 }
 
 /* Whether anything in the step's tree depends on variables from outside. */
-static bool looks_outside(draft *d, const wfre_step *step)
+static bool looks_outside(const draft *d, const wfre_step *step)
 {
     for (size_t i = 0; i < step->source_count; i++)
         if (!own(d, step->sources[i].from))
@@ -437,11 +520,13 @@ static wfre_status make_steps(draft *d)
     size_t count = 0;
     wfre_step **steps = NULL;
     size_t step_count = 0;
-    variable **members = take(d, d->variable_count, sizeof *members);
+    variable **members = wfre_arena_alloc(&d->scratch, d->variable_count, sizeof(variable *));
+    d->test_rounds = wfre_arena_alloc(&d->scratch, d->test_count, sizeof *d->test_rounds);
     plan->tests = take(d, d->test_count, sizeof *plan->tests);
-    if (!members || !plan->tests)
+    if (!members || !d->test_rounds || !plan->tests)
         return no_memory(d);
     for (size_t i = 0; i < d->test_count; i++) {
+        d->test_rounds[i] = 0;
         bool outside = true;
         for (size_t k = 0; k < d->tests[i].variable_count; k++)
             outside &= !own(d, d->tests[i].variables[k]);
@@ -449,8 +534,10 @@ static wfre_status make_steps(draft *d)
             plan->tests[plan->test_count++] = &d->tests[i];
     }
     for (size_t i = 0; i < d->variable_count; i++)
-        if (!d->variables[i].folded)
+        if (!d->variables[i].folded) {
+            d->variables[i].seat = &members[count];
             members[count++] = &d->variables[i];
+        }
     TRY(place_all(d, members, count, &steps, &step_count));
     plan->roots = steps;
     for (size_t i = 0; i < step_count && !plan->impossible; i++) {
@@ -472,25 +559,38 @@ static void add_own(draft *d, uint32_t id)
 {
     wfre_set all = wfre_set_empty();
     all.complement = true;
-    if (!own(d, id))
-        d->variables[d->variable_count++] = (variable){.id = id, .domain = all};
+    if (own(d, id))
+        return;
+    d->places[id] = (uint32_t)d->variable_count;
+    d->variables[d->variable_count++] = (variable){.id = id, .domain = all};
+}
+
+static wfre_status open_draft(draft *d, const wfre_clause *clause)
+{
+    uint32_t variables = d->search->variable_count;
+    d->places = wfre_arena_alloc(&d->scratch, variables, sizeof *d->places);
+    d->variables = wfre_arena_alloc(&d->scratch, clause->variable_count + 1, sizeof *d->variables);
+    d->atoms = wfre_arena_alloc(&d->scratch, clause->literal_count, sizeof *d->atoms);
+    d->tests = take(d, clause->literal_count, sizeof *d->tests);
+    if (!d->places || !d->variables || !d->atoms || !d->tests)
+        return no_memory(d);
+    for (uint32_t v = 0; v < variables; v++)
+        d->places[v] = WFRE_NONE;
+    for (size_t i = 0; i < clause->variable_count; i++)
+        add_own(d, clause->variables[i]);
+    if (d->target != WFRE_NONE)
+        add_own(d, d->target);
+    return WFRE_OK;
 }
 
 static wfre_status plan_clause(wfre_search *search, const wfre_clause *clause, uint32_t target,
                                wfre_plan *plan)
 {
-    wfre_status status = WFRE_OK;
+    wfre_status status;
     *plan = (wfre_plan){.impossible = search->exact->sets.entities == 0};
     draft d = {.search = search, .sets = &search->exact->sets, .plan = plan, .target = target};
-    d.variables = take(&d, clause->variable_count + 1, sizeof *d.variables);
-    d.atoms = take(&d, clause->literal_count, sizeof *d.atoms);
-    d.tests = take(&d, clause->literal_count, sizeof *d.tests);
-    if (!d.variables || !d.atoms || !d.tests)
-        return no_memory(&d);
-    for (size_t i = 0; i < clause->variable_count; i++)
-        add_own(&d, clause->variables[i]);
-    if (target != WFRE_NONE)
-        add_own(&d, target);
+    TRY(wfre_exact_check(search->exact, search->error));
+    TRY(open_draft(&d, clause));
     for (size_t i = 0; i < clause->literal_count && !plan->impossible; i++) {
         wfre_literal literal = clause->literals[i];
         if (literal.formula->kind == WFRE_ATOM)
@@ -499,10 +599,13 @@ static wfre_status plan_clause(wfre_search *search, const wfre_clause *clause, u
             TRY(add_subformula(&d, literal));
     }
     if (!plan->impossible)
+        TRY(link_variables(&d));
+    if (!plan->impossible)
         TRY(shrink_domains(&d));
     if (!plan->impossible)
         TRY(make_steps(&d));
 cleanup:
+    wfre_arena_free(&d.scratch);
     return status;
 }
 

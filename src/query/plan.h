@@ -10,6 +10,7 @@
 #ifndef WFRE_SRC_QUERY_PLAN_H
 #define WFRE_SRC_QUERY_PLAN_H
 
+#include "base/hash.h"
 #include "query/clause.h"
 #include "query/exact.h"
 
@@ -69,6 +70,18 @@ typedef struct wfre_plan {
     size_t root_count;
 } wfre_plan;
 
+/* What is known of a literal that is a question of its own. The clauses of a formula share their
+ * literals, and so do those of the subformulas below: each is planned once, else the work would
+ * multiply with every level. */
+typedef struct wfre_subformula {
+    bool negated; /* it holds if what follows does not */
+    const uint32_t *variables;
+    size_t variable_count;
+    bool holds;       /* without variables */
+    wfre_set set;     /* of one variable: its values */
+    wfre_plans plans; /* of several */
+} wfre_subformula;
+
 /* One question being answered. */
 typedef struct wfre_search {
     wfre_exact *exact;
@@ -77,7 +90,10 @@ typedef struct wfre_search {
     wfre_arena arena;   /* plans and answer lists */
     wfre_entity *value; /* of each variable of the query, once it has one */
     uint32_t variable_count;
-    uint32_t ticks; /* candidates since the clock was last looked at */
+    uint32_t ticks;               /* candidates since the clock was last looked at */
+    wfre_strings literals;        /* those planned, by address and sign */
+    wfre_subformula *subformulas; /* one a literal */
+    size_t subformula_capacity;
     wfre_error *error;
 } wfre_search;
 

@@ -2,10 +2,7 @@
  *
  * Quantifiers that the parser would put back by itself are left out: those in front of the formula,
  * as far as the formula uses their variables in the same order. Brackets are written where the
- * parser needs them to build the same formula, and around quantifiers for the reader. A variable
- * that would hide another in scope gets a number behind its name. */
-#include <string.h>
-
+ * parser needs them to build the same formula, and around quantifiers for the reader. */
 #include "query/notation.h"
 #include "query/scan.h"
 
@@ -13,43 +10,11 @@ typedef struct printer {
     wfre_text *text;
     const wfre_graph *graph;
     const wfre_query *query;
-    wfre_arena arena;   /* of the names below */
-    const char **shown; /* the name of each variable in scope */
-    uint32_t *scope;    /* the variables in scope, outermost first */
-    uint32_t scope_size;
+    wfre_arena arena;         /* of the names below, and for scratch */
+    const char *const *shown; /* of each variable */
 } printer;
 
 static void print_formula(printer *p, const wfre_formula *formula);
-
-/* ---- variables ---------------------------------------------------------------------------- */
-
-static bool is_taken(const printer *p, const char *name)
-{
-    for (uint32_t i = 0; i < p->scope_size; i++)
-        if (strcmp(p->shown[p->scope[i]], name) == 0)
-            return true;
-    return false;
-}
-
-/* Opens the scope of a variable under a name that is free there. */
-static void enter(printer *p, uint32_t variable)
-{
-    const char *name = p->query->variable_names[variable];
-    wfre_text numbered = {0};
-    for (unsigned k = 2; is_taken(p, name); k++) {
-        wfre_text_clear(&numbered);
-        wfre_text_format(&numbered, "%s_%u", p->query->variable_names[variable], k);
-        name = numbered.failed ? NULL : wfre_arena_text(&p->arena, numbered.data, numbered.length);
-        if (!name) {
-            p->text->failed = true;
-            name = "";
-            break;
-        }
-    }
-    wfre_text_free(&numbered);
-    p->shown[variable] = name;
-    p->scope[p->scope_size++] = variable;
-}
 
 static void print_term(printer *p, wfre_term term)
 {
@@ -86,17 +51,14 @@ static void print_joined(printer *p, const wfre_formula *formula)
 /* One "exists" for quantifiers that follow one another. */
 static void print_exists(printer *p, const wfre_formula *formula)
 {
-    uint32_t outer = p->scope_size;
     const char *before = "exists ?";
     for (; formula->kind == WFRE_EXISTS; formula = formula->children[0]) {
-        enter(p, formula->variable);
         wfre_text_add(p->text, before);
         wfre_text_add(p->text, p->shown[formula->variable]);
         before = ", ?";
     }
     wfre_text_add(p->text, ". ");
     print_formula(p, formula);
-    p->scope_size = outer;
 }
 
 static void print_formula(printer *p, const wfre_formula *formula)
@@ -140,7 +102,7 @@ static void number_uses(const wfre_formula *formula, uint32_t *rank, uint32_t *n
         number_uses(formula->children[i], rank, next);
 }
 
-/* The formula behind the quantifiers that need not be written; their variables enter the scope. */
+/* The formula behind the quantifiers that need not be written. */
 static const wfre_formula *leave_out_front(printer *p)
 {
     const wfre_formula *rest = p->query->formula;
@@ -158,7 +120,6 @@ static const wfre_formula *leave_out_front(printer *p)
         if (use == WFRE_NONE || use < next)
             break;
         next = use + 1;
-        enter(p, rest->variable);
     }
     return rest;
 }
@@ -166,12 +127,10 @@ static const wfre_formula *leave_out_front(printer *p)
 void wfre_logic_print(wfre_text *text, const wfre_graph *graph, const wfre_query *query)
 {
     printer p = {.text = text, .graph = graph, .query = query};
-    p.shown = wfre_arena_alloc(&p.arena, query->variable_count, sizeof *p.shown);
-    p.scope = wfre_arena_alloc(&p.arena, query->variable_count, sizeof *p.scope);
-    if (!p.shown || !p.scope) {
+    p.shown = wfre_query_names(query, &p.arena);
+    if (!p.shown) {
         text->failed = true;
     } else {
-        enter(&p, query->free_variable);
         wfre_text_format(text, "?%s : ", p.shown[query->free_variable]);
         print_formula(&p, leave_out_front(&p));
     }

@@ -16,19 +16,63 @@ static wfre_notation detect(const char *text, size_t length)
     return c && strchr("epiunIU", c) ? WFRE_NOTATION_TREE : WFRE_NOTATION_BETAE;
 }
 
+/* The highest ids named, each WFRE_NONE if there is none. */
+typedef struct highest {
+    uint32_t entity, relation;
+} highest;
+
+static wfre_status check_ids(highest ids, const wfre_graph *graph, wfre_status code,
+                             wfre_error *error)
+{
+    if (ids.entity != WFRE_NONE && ids.entity >= wfre_graph_entities(graph))
+        return wfre_fail(error, code, WFRE_NO_OFFSET,
+                         "entity #%u is not in the graph, which has %u", ids.entity,
+                         wfre_graph_entities(graph));
+    if (ids.relation != WFRE_NONE && ids.relation >= wfre_graph_relations(graph))
+        return wfre_fail(error, code, WFRE_NO_OFFSET,
+                         "relation #%u is not in the graph, which has %u with inverses",
+                         ids.relation, wfre_graph_relations(graph));
+    return WFRE_OK;
+}
+
+static highest highest_of_tree(const wfre_node *tree)
+{
+    return (highest){wfre_tree_highest_id(tree, WFRE_OP_ENTITY),
+                     wfre_tree_highest_id(tree, WFRE_OP_PROJECT)};
+}
+
+static void raise_to(uint32_t *highest_id, uint32_t id)
+{
+    if (*highest_id == WFRE_NONE || id > *highest_id)
+        *highest_id = id;
+}
+
+static void find_highest(const wfre_formula *formula, highest *ids)
+{
+    if (formula->kind == WFRE_ATOM) {
+        raise_to(&ids->relation, formula->relation);
+        if (!formula->left.is_variable)
+            raise_to(&ids->entity, formula->left.id);
+        if (!formula->right.is_variable)
+            raise_to(&ids->entity, formula->right.id);
+    }
+    for (uint32_t i = 0; i < formula->child_count; i++)
+        find_highest(formula->children[i], ids);
+}
+
 wfre_status wfre_tree_fits(const wfre_node *tree, const wfre_graph *graph, wfre_error *error)
 {
-    uint32_t entity = wfre_tree_highest_id(tree, WFRE_OP_ENTITY);
-    uint32_t relation = wfre_tree_highest_id(tree, WFRE_OP_PROJECT);
-    if (entity >= wfre_graph_entities(graph))
-        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
-                         "entity #%u is not in the graph, which has %u", entity,
-                         wfre_graph_entities(graph));
-    if (relation != WFRE_NONE && relation >= wfre_graph_relations(graph))
-        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
-                         "relation #%u is not in the graph, which has %u with inverses", relation,
-                         wfre_graph_relations(graph));
-    return WFRE_OK;
+    return check_ids(highest_of_tree(tree), graph, WFRE_ERR_MISMATCH, error);
+}
+
+wfre_status wfre_query_fits(const wfre_query *query, const wfre_graph *graph, wfre_error *error)
+{
+    highest ids = {WFRE_NONE, WFRE_NONE};
+    if (query->tree)
+        ids = highest_of_tree(query->tree);
+    else
+        find_highest(query->formula, &ids);
+    return check_ids(ids, graph, WFRE_ERR_ARGUMENT, error);
 }
 
 static wfre_status parse(wfre_query *query, const wfre_graph *graph, wfre_notation notation,
@@ -105,12 +149,7 @@ wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
     if (notation != WFRE_NOTATION_LOGIC && !query->tree)
         return fail_not_a_tree(query, error);
     if (notation == WFRE_NOTATION_LOGIC && !query->formula)
-        return wfre_fail(
-            error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
-            wfre_tree_is_type(query->tree)
-                ? "a query type has no logic notation; it lacks the names"
-                : "the logic notation has no equality, so that it cannot say an entity "
-                  "that is not the argument of a projection");
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "%s", query->no_formula);
     if (notation == WFRE_NOTATION_LOGIC)
         wfre_logic_print(&printed, graph, query);
     else if (notation == WFRE_NOTATION_BETAE)

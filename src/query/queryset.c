@@ -239,7 +239,9 @@ void wfre_queryset_clear(wfre_queryset *set)
 
 bool wfre_queryset_recognises(const void *head, size_t length)
 {
-    const char *text = head;
+    size_t mark = wfre_byte_order_mark(head, length);
+    const char *text = (const char *)head + mark;
+    length -= mark;
     if (length >= 2 && memcmp(text, "# ", 2) == 0)
         return true;
     const char *tab = length ? memchr(text, '\t', length) : NULL;

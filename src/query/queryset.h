@@ -67,7 +67,7 @@ void wfre_queryset_clear(wfre_queryset *set);
 
 /* Recomputes the answers of every query: easy ones on the graph of the split before, hard ones as
  * those that the split's graph adds. Counts the queries whose sets differ; *first is the first of
- * them. */
+ * them. Fails with WFRE_ERR_MISMATCH, naming the query, if an id is not in the graph. */
 WFRE_NODISCARD wfre_status wfre_queryset_verify(const wfre_queryset *set, const wfre_graph *graph,
                                                 wfre_split split, wfre_pool *pool, uint32_t *differ,
                                                 uint32_t *first, wfre_error *error);

@@ -34,6 +34,11 @@ wfre_status wfre_scan_expected(wfre_cursor *cursor, const char *what)
     return wfre_fail(cursor->error, WFRE_ERR_FORMAT, cursor->at, "expected %s%s", what, end);
 }
 
+wfre_status wfre_scan_expect(wfre_cursor *cursor, char c, const char *what)
+{
+    return wfre_scan_accept(cursor, c) ? WFRE_OK : wfre_scan_expected(cursor, what);
+}
+
 typedef struct operator_text {
     const char *bytes;
     char ascii;
@@ -203,6 +208,7 @@ wfre_status wfre_scan_symbol(wfre_cursor *cursor, bool relation, wfre_symbol *sy
 typedef struct kind {
     const char *one;
     const char *several;
+    const char *counted; /* behind their number: what else it counts */
     uint32_t (*count)(const wfre_graph *graph);
     uint32_t (*find)(const wfre_graph *graph, const char *text, size_t length);
     size_t (*nearest)(const wfre_graph *graph, const char *text, size_t length, uint32_t *ids,
@@ -215,6 +221,7 @@ typedef struct kind {
 static const kind ENTITY = {
     .one = "entity",
     .several = "entities",
+    .counted = "",
     .count = wfre_graph_entities,
     .find = wfre_graph_find_entity,
     .nearest = wfre_nearest_entities,
@@ -225,6 +232,7 @@ static const kind ENTITY = {
 static const kind RELATION = {
     .one = "relation",
     .several = "relations",
+    .counted = " with inverses",
     .count = wfre_graph_relations,
     .find = wfre_graph_find_relation,
     .nearest = wfre_nearest_relations,
@@ -238,6 +246,41 @@ static bool has_label(const kind *k, const wfre_graph *graph, uint32_t id,
 {
     wfre_name label = k->label(graph, id);
     return label.length == symbol->length && memcmp(label.bytes, symbol->bytes, label.length) == 0;
+}
+
+static void print_quoted(wfre_text *text, wfre_name name)
+{
+    wfre_text_char(text, '"');
+    for (size_t i = 0; i < name.length;) {
+        size_t size = wfre_utf8_sequence(name.bytes + i, name.length - i);
+        unsigned char c = (unsigned char)name.bytes[i];
+        if (c == '"' || c == '\\')
+            wfre_text_format(text, "\\%c", c);
+        else if (size == 0 || c < ' ' || c == 0x7F)
+            wfre_text_format(text, "\\x%02X", c);
+        else
+            wfre_text_append(text, name.bytes + i, size);
+        i += size ? size : 1;
+    }
+    wfre_text_char(text, '"');
+}
+
+/* A name in a message: its beginning, on one line. */
+static void show_name(wfre_text *text, wfre_name name)
+{
+    enum { SHOWN = 200 };
+    if (name.length > SHOWN) {
+        name.length = SHOWN;
+        while (name.length > 0 && ((unsigned char)name.bytes[name.length] & 0xC0) == 0x80)
+            name.length--; /* no part of a character */
+    }
+    bool plain = wfre_utf8_valid(name.bytes, name.length);
+    for (size_t i = 0; i < name.length; i++)
+        plain = plain && (unsigned char)name.bytes[i] >= ' ' && name.bytes[i] != 0x7F;
+    if (plain)
+        wfre_text_append(text, name.bytes, name.length);
+    else
+        print_quoted(text, name);
 }
 
 static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol)
@@ -254,21 +297,26 @@ static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_s
         wfre_text_add(&list, list.length == 0 ? "" : ", ");
         k->print(&list, cursor->graph, ids[i]);
         wfre_name name = k->name(cursor->graph, ids[i]), label = k->label(cursor->graph, ids[i]);
-        if (!ambiguous && name.bytes != label.bytes)
-            wfre_text_format(&list, " (%.*s)", (int)label.length, label.bytes);
+        if (!ambiguous && name.bytes != label.bytes) {
+            wfre_text_add(&list, " (");
+            show_name(&list, label);
+            wfre_text_char(&list, ')');
+        }
     }
-    int shown = symbol->length < 200 ? (int)symbol->length : 200;
+    wfre_text shown = {0};
+    show_name(&shown, (wfre_name){symbol->bytes, symbol->length});
     wfre_status status;
-    if (list.failed)
+    if (list.failed || shown.failed)
         status = wfre_fail_memory(cursor->error, "looking for similar names");
     else if (ambiguous)
         status = wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
-                           "several %s are labelled %.*s; use a name: %s", k->several, shown,
-                           symbol->bytes, list.data);
+                           "several %s are labelled %s; use a name: %s", k->several, shown.data,
+                           list.data);
     else
-        status = wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
-                           "no %s is called %.*s%s%s", k->one, shown, symbol->bytes,
-                           found ? "; the nearest: " : "", found ? list.data : "");
+        status =
+            wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset, "no %s is called %s%s%s",
+                      k->one, shown.data, found ? "; the nearest: " : "", found ? list.data : "");
+    wfre_text_free(&shown);
     wfre_text_free(&list);
     return status;
 }
@@ -288,8 +336,8 @@ static wfre_status resolve(wfre_cursor *cursor, const kind *k, const wfre_symbol
     uint32_t count = cursor->graph ? k->count(cursor->graph) : WFRE_NONE;
     if (found >= count)
         return wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
-                         "the graph has %u %s; ids go from #0 to #%u", count, k->several,
-                         count - 1);
+                         "the graph has %u %s%s; ids go from #0 to #%u", count, k->several,
+                         k->counted, count - 1);
     *id = found;
     return WFRE_OK;
 }
@@ -337,23 +385,6 @@ static bool is_plain(wfre_name name)
     return true;
 }
 
-static void print_quoted(wfre_text *text, wfre_name name)
-{
-    wfre_text_char(text, '"');
-    for (size_t i = 0; i < name.length;) {
-        size_t size = wfre_utf8_sequence(name.bytes + i, name.length - i);
-        unsigned char c = (unsigned char)name.bytes[i];
-        if (c == '"' || c == '\\')
-            wfre_text_format(text, "\\%c", c);
-        else if (size == 0 || c < ' ' || c == 0x7F)
-            wfre_text_format(text, "\\x%02X", c);
-        else
-            wfre_text_append(text, name.bytes + i, size);
-        i += size ? size : 1;
-    }
-    wfre_text_char(text, '"');
-}
-
 static void print_name(wfre_text *text, wfre_name name, uint32_t id)
 {
     if (name.length == 0)
@@ -366,12 +397,14 @@ static void print_name(wfre_text *text, wfre_name name, uint32_t id)
 
 void wfre_print_entity(wfre_text *text, const wfre_graph *graph, wfre_entity entity)
 {
-    print_name(text, graph ? wfre_graph_entity_name(graph, entity) : (wfre_name){NULL, 0}, entity);
+    bool known = graph && entity < wfre_graph_entities(graph);
+    print_name(text, known ? wfre_graph_entity_name(graph, entity) : (wfre_name){NULL, 0}, entity);
 }
 
 void wfre_print_relation(wfre_text *text, const wfre_graph *graph, wfre_relation relation)
 {
-    wfre_name name = graph ? wfre_graph_relation_name(graph, relation) : (wfre_name){NULL, 0};
+    bool known = graph && relation < wfre_graph_relations(graph);
+    wfre_name name = known ? wfre_graph_relation_name(graph, relation) : (wfre_name){NULL, 0};
     print_name(text, name, relation);
     if (name.length > 0 && relation & 1)
         wfre_text_add(text, "^-1");

@@ -26,6 +26,8 @@ char wfre_scan_peek(wfre_cursor *cursor);
 bool wfre_scan_accept(wfre_cursor *cursor, char c);
 /* Fails at the cursor with "expected WHAT". */
 wfre_status wfre_scan_expected(wfre_cursor *cursor, const char *what);
+/* Passes over blanks and this character, or fails so. */
+WFRE_NODISCARD wfre_status wfre_scan_expect(wfre_cursor *cursor, char c, const char *what);
 
 /* A name or id of the text, not looked up yet. */
 typedef struct wfre_symbol {
@@ -51,7 +53,8 @@ WFRE_NODISCARD wfre_status wfre_resolve_relation(wfre_cursor *cursor, const wfre
 size_t wfre_scan_logic_symbol(const char *text, size_t length, char *ascii);
 size_t wfre_scan_keyword(const char *text, size_t length, char *ascii);
 
-/* Writes names so that every notation reads them back; with graph == NULL writes #ids. */
+/* Writes names so that every notation reads them back; with graph == NULL, and for ids that the
+ * graph does not have, writes #ids. */
 void wfre_print_entity(wfre_text *text, const wfre_graph *graph, wfre_entity entity);
 void wfre_print_relation(wfre_text *text, const wfre_graph *graph, wfre_relation relation);
 

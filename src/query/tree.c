@@ -72,6 +72,11 @@ static int compare_shapes(const wfre_node *a, const wfre_node *b)
     return order ? order : (a->child_count > b->child_count) - (a->child_count < b->child_count);
 }
 
+bool wfre_node_same_shape(const wfre_node *a, const wfre_node *b)
+{
+    return compare_shapes(a, b) == 0;
+}
+
 /* Of trees with the same shape. */
 static int compare_ids(const wfre_node *a, const wfre_node *b)
 {

@@ -54,6 +54,8 @@ char wfre_op_letter(wfre_op op);
  * by type), then by ids. Equal means the same tree with children in the same order. */
 int wfre_node_compare(const wfre_node *a, const wfre_node *b);
 bool wfre_node_equal(const wfre_node *a, const wfre_node *b);
+/* Equal but for their ids. */
+bool wfre_node_same_shape(const wfre_node *a, const wfre_node *b);
 /* Equal trees have equal hashes; sort first where the order of children must not matter. */
 uint64_t wfre_node_hash(const wfre_node *node);
 

@@ -3,7 +3,8 @@
  * A projection of a larger set becomes a quantifier: (p,r,X) at v is exists y. r(y,v) & X(y). Where
  * only conjunctions and quantifiers stand above it, the quantifier moves to the front, which is
  * where people leave it out: ?x : r(?y, ?x) & ... An entity that is not the argument of a
- * projection would need equality, which formulas do not have: such a tree has no formula. */
+ * projection would need equality, which formulas do not have: such a tree has no formula, and
+ * neither has one with more projections than a formula may have variables. */
 #include <stdio.h>
 
 #include "query/formula.h"
@@ -152,16 +153,32 @@ static const char *const *make_names(wfre_arena *arena, uint32_t count)
     return names;
 }
 
+/* Why the tree has no formula; NULL if it has one. */
+static const char *find_obstacle(const wfre_node *tree, size_t variables)
+{
+    if (wfre_tree_is_type(tree))
+        return "a query type has no logic notation; it lacks the names";
+    if (!has_formula(tree, false))
+        return "the logic notation has no equality, so that it cannot say an entity that is not "
+               "the argument of a projection";
+    if (variables > WFRE_FORMULA_VARIABLES)
+        return "the query has more projections of projected sets than the logic notation has "
+               "variables; print it as a tree";
+    return NULL;
+}
+
 wfre_status wfre_query_find_formula(wfre_query *query, wfre_error *error)
 {
     query->formula = NULL;
     query->free_variable = 0;
     query->variable_count = 1;
-    if (wfre_tree_is_type(query->tree) || !has_formula(query->tree, false))
+    size_t others = count_variables(query->tree);
+    query->no_formula = find_obstacle(query->tree, others + 1);
+    if (query->no_formula)
         return WFRE_OK;
     converter c = {.query = query, .variables = 1};
-    query->formula = count_variables(query->tree) <= FRONT ? make_with_front(&c, query->tree, 0)
-                                                           : make(&c, query->tree, 0);
+    query->formula =
+        others <= FRONT ? make_with_front(&c, query->tree, 0) : make(&c, query->tree, 0);
     query->variable_count = c.variables;
     query->variable_names = make_names(&query->arena, c.variables);
     return query->formula && query->variable_names

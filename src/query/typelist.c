@@ -8,19 +8,31 @@
 #include "query/types.h"
 #include "wfre/query.h"
 
+/* The list being read, and the built-in types, made when they are first asked for. */
+typedef struct reading {
+    wfre_type_list *list;
+    wfre_types *built_in[2]; /* by wfre_type_set */
+    wfre_error *error;
+} reading;
+
+static bool separates(char c)
+{
+    return c == ',' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 /* The end of the type that starts at `at`: a blank or a comma outside brackets. */
 static size_t type_end(const char *text, size_t at)
 {
     int depth = 0;
     for (; text[at]; at++) {
-        if ((text[at] == ',' || text[at] == ' ') && depth <= 0)
+        if (separates(text[at]) && depth <= 0)
             break;
         depth += (text[at] == '(') - (text[at] == ')');
     }
     return at;
 }
 
-/* Adds a type; `name` NULL names it by its tree. */
+/* Adds a type unless it is there already, under whatever name; `name` NULL names it by its tree. */
 static wfre_status add_type(wfre_type_list *list, const char *name, const char *text, size_t length,
                             wfre_error *error)
 {
@@ -41,15 +53,15 @@ static wfre_status add_type(wfre_type_list *list, const char *name, const char *
                            (int)(length < 100 ? length : 100), text);
         goto cleanup;
     }
+    tree = wfre_tree_type(&list->arena, tree);
+    for (uint32_t i = 0; tree && i < list->count; i++)
+        if (wfre_node_equal(list->trees[i], tree))
+            goto cleanup;
     if (name)
         wfre_text_add(&named, name);
-    else
+    else if (tree)
         TRY(wfre_type_name(tree, &named, error));
     TRY(wfre_text_status(&named, "reading query types", error));
-    for (uint32_t i = 0; i < list->count; i++)
-        if (strcmp(list->names[i], named.data) == 0)
-            goto cleanup; /* it is there already */
-    tree = wfre_tree_type(&list->arena, tree);
     const char *kept = wfre_arena_text(&list->arena, named.data, named.length);
     if (!tree || !kept ||
         !wfre_reserve((void **)&list->trees, &list->tree_capacity, (size_t)list->count + 1,
@@ -73,37 +85,37 @@ static bool is(const char *name, const char *text, size_t length)
 
 /* Adds the types of a built-in set whose name is text, or all if text is the name of the set;
  * *found tells whether there are any. */
-static wfre_status add_built_in(wfre_type_list *list, wfre_type_set set, const char *set_name,
-                                const char *text, size_t length, bool *found, wfre_error *error)
+static wfre_status add_built_in(reading *r, wfre_type_set set, const char *text, size_t length,
+                                bool *found)
 {
-    wfre_types *types = NULL;
-    wfre_status status;
-    TRY(wfre_types_create(set, &types, error));
+    static const char *const NAMES[] = {[WFRE_TYPES_BETAE] = "betae", [WFRE_TYPES_EFO1] = "efo1"};
+    wfre_status status = WFRE_OK;
+    if (!r->built_in[set])
+        TRY(wfre_types_create(set, &r->built_in[set], r->error));
+    const wfre_types *types = r->built_in[set];
     for (size_t i = 0; i < wfre_types_count(types); i++) {
         const char *name = wfre_types_name(types, i);
         const char *tree = wfre_types_tree(types, i, WFRE_FORM_ORIGINAL);
-        if (!is(set_name, text, length) && !is(name, text, length))
+        if (!is(NAMES[set], text, length) && !is(name, text, length))
             continue;
         *found = true;
-        TRY(add_type(list, name, tree, strlen(tree), error));
+        TRY(add_type(r->list, name, tree, strlen(tree), r->error));
     }
 cleanup:
-    wfre_types_free(types);
     return status;
 }
 
-static wfre_status parse_type(wfre_type_list *list, const char *text, size_t length,
-                              wfre_error *error)
+static wfre_status parse_type(reading *r, const char *text, size_t length)
 {
     wfre_status status = WFRE_OK;
     bool found = false;
     if (text[0] == '(')
-        return add_type(list, NULL, text, length, error);
-    TRY(add_built_in(list, WFRE_TYPES_BETAE, "betae", text, length, &found, error));
+        return add_type(r->list, NULL, text, length, r->error);
+    TRY(add_built_in(r, WFRE_TYPES_BETAE, text, length, &found));
     if (!found)
-        TRY(add_built_in(list, WFRE_TYPES_EFO1, "efo1", text, length, &found, error));
+        TRY(add_built_in(r, WFRE_TYPES_EFO1, text, length, &found));
     if (!found)
-        status = wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+        status = wfre_fail(r->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                            "unknown query type %.*s; give a name such as 2p or a tree such as "
                            "(i,(p,(e)),(p,(e))), see 'wfre types'",
                            (int)(length < 100 ? length : 100), text);
@@ -114,15 +126,18 @@ cleanup:
 wfre_status wfre_type_list_parse(wfre_type_list *list, const char *text, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    reading r = {.list = list, .error = error};
     for (size_t at = 0; text[at];) {
         size_t end = type_end(text, at);
         if (end > at)
-            TRY(parse_type(list, text + at, end - at, error));
+            TRY(parse_type(&r, text + at, end - at));
         at = text[end] ? end + 1 : end;
     }
     if (list->count == 0)
         status = wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "no query type was given");
 cleanup:
+    wfre_types_free(r.built_in[WFRE_TYPES_BETAE]);
+    wfre_types_free(r.built_in[WFRE_TYPES_EFO1]);
     return status;
 }
 

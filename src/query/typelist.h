@@ -13,8 +13,9 @@ typedef struct wfre_type_list {
     size_t tree_capacity, name_capacity;
 } wfre_type_list;
 
-/* Types are BetaE names or operator trees without ids, separated by commas or blanks. The list is
- * to be freed in any case. */
+/* Types are BetaE names (2in), ids of EFO-1-QA (type0016), the names of these sets (betae, efo1) or
+ * operator trees without ids, separated by commas or blanks. A type that occurs again is left out,
+ * also under another name. The list is to be freed in any case. */
 WFRE_NODISCARD wfre_status wfre_type_list_parse(wfre_type_list *list, const char *text,
                                                 wfre_error *error);
 void wfre_type_list_free(wfre_type_list *list);

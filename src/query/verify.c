@@ -1,6 +1,9 @@
 /* Checking the answer sets of a query set against a graph, in chunks over all threads. */
+#include <stdio.h>
+
 #include "base/pool.h"
 #include "query/exact.h"
+#include "query/notation.h"
 #include "query/queryset.h"
 
 enum { CHUNK = 64 };
@@ -29,6 +32,27 @@ static bool same_answers(wfre_list answers, wfre_list known, wfre_list list)
             return false;
     }
     return l == list.count;
+}
+
+/* Ids beyond the graph: the error shows the query as it was published. */
+static wfre_status check_ids(const wfre_queryset *set, const wfre_graph *graph, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_text query = {0};
+    for (uint32_t row = 0; status == WFRE_OK && row < set->count; row++) {
+        const wfre_node *tree = set->rows[row].tree;
+        status = wfre_tree_fits(tree, graph, error);
+        if (status == WFRE_OK)
+            continue;
+        wfre_betae_print(&query, tree);
+        if (wfre_text_status(&query, "verifying queries", NULL) == WFRE_OK) {
+            char place[320];
+            (void)snprintf(place, sizeof place, "query %.300s", query.data);
+            status = wfre_fail_within(error, status, place);
+        }
+    }
+    wfre_text_free(&query);
+    return status;
 }
 
 static void verify_chunk(void *context, size_t chunk, unsigned thread)
@@ -63,6 +87,7 @@ wfre_status wfre_queryset_verify(const wfre_queryset *set, const wfre_graph *gra
     if (split == WFRE_TRAIN)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "training queries have no hard answers; verify valid or test");
+    TRY(check_ids(set, graph, error));
     v.wrong = wfre_alloc(set->count, sizeof *v.wrong);
     v.status = wfre_alloc(chunks, sizeof *v.status);
     v.errors = wfre_alloc(chunks, sizeof *v.errors);

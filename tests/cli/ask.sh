@@ -18,6 +18,11 @@ show wfre ask missing.kg '?x : parent(Ann, ?x)'
 # Questions from standard input: blank lines and comments are skipped, one mistake does not end it.
 printf '# who\n?x : parent(Ann, ?x)\n\n?x : nobody(?x, Ann)\n(p,parent,(e,Dan))\n' >questions
 ask <questions
+# A byte order mark and Windows line ends are nothing; what would cut a question short is a mistake.
+printf '\xef\xbb\xbf?x : parent(Ann, ?x)\r\n(p,parent,(e,Dan))\r\n' >questions
+ask <questions
+printf '?x : parent(Ann, ?x)\r & !parent(Ann, Bob)\n?x : parent(Ann, ?x)\0 & lives(?x, Oslo)\n?x : parent(Dan, ?x)' >questions
+ask <questions
 # Labels and descriptions; what needs a model.
 printf 'Nolan\tdirected\tTenet\n' >g.tsv
 printf 'Tenet\tTenet (2020)\tA secret agent manipulates the flow of time in order to prevent the third world war.\n' >labels.tsv

@@ -45,6 +45,12 @@ tab '0 0 1' '1 1 0' '2 1 0' >betae/train.txt
 tab '1 0 2' '2 1 1' >betae/valid.txt
 show wfre import betae -o betae.kg
 show wfre info betae.kg
+# Blank nodes of two files stay apart, whatever they are called.
+printf '@prefix : <http://e/> .\n:a :r _:x . _:s1_x :r :b .\n' >first.ttl
+printf '@prefix : <http://e/> .\n:c :r _:x .\n' >second.ttl
+show wfre import first.ttl second.ttl -o blanks.kg --literals
+show wfre ask blanks.kg '?x : r(?x, ?y)' | sed 's|in [0-9.]* ms|in T ms|'
+show wfre ask blanks.kg '?x : r(?y, ?x)' | sed 's|in [0-9.]* ms|in T ms|'
 
 # A dictionary in WordNet's format: names by sense, mirrors left out, words' pointers kept.
 mkdir wordnet
@@ -68,6 +74,11 @@ printf 'big a 1 1 & 1 1 00000001  \nhuge a 1 1 & 1 0 00000002  \n' >wordnet/inde
 : >wordnet/index.adv
 show wfre import wordnet -o wordnet.kg
 show wfre info wordnet.kg
+# Behind a source that knows a synset already; a pointer that leads nowhere names its file.
+printf 'dog.n.01\tsays\twoof\n' >says.tsv
+show wfre import says.tsv wordnet -o both.kg
+sed -i 's/+ 00000002 n/+ 00009999 n/' wordnet/data.verb
+show wfre import wordnet -o none.kg
 
 # Holding out: half valid, half test; the same seed gives the same file.
 for i in $(seq 200); do printf 'e%d\tr%d\te%d\n' $((i % 20)) $((i % 3)) $((i * 7 % 20)); done >many.tsv

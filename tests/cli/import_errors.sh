@@ -52,6 +52,11 @@ printf '0\t0\t2\n' >betae/train.txt
 bad betae
 printf '0\tx\t1\n' >betae/train.txt
 bad betae
+printf '\x80\x02}(K\x00U\x02+rK\x01U\x02+sK\x02U\x02-rK\x03U\x02-su.' >betae/id2rel.pkl
+printf '0\t0\t1\n1\t2\t0\n' >betae/train.txt
+bad betae
+printf '\x80\x02}(K\x00U\x02-rK\x01U\x02+ru.' >betae/id2rel.pkl
+bad betae
 mkdir wordnet && printf 'nonsense\n' >wordnet/data.noun && : >wordnet/index.noun
 bad wordnet
 bad folder-missing/train.txt

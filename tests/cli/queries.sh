@@ -11,6 +11,7 @@ echo old >wrong.tsv
 show wfre queries "$folder" --prefix wrong --verify -o wrong.tsv 2>&1 | in_folder
 cat wrong.tsv
 show wfre queries "$folder" --prefix wrong -o wrong.tsv 2>&1 | in_folder
+show wfre queries "$folder" --prefix beyond --verify 2>&1 | in_folder
 show wfre queries "$folder" --prefix gap -o gap.tsv 2>&1 | in_folder
 show wfre queries "$folder" --prefix nothing -o gap.tsv 2>&1 | in_folder
 show wfre queries "$folder" -o no/such/folder.tsv 2>&1 | in_folder

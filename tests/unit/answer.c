@@ -46,6 +46,38 @@ static wfre_asker *create(const wfre_model *with)
     return asker;
 }
 
+static void ids_beyond_the_graph_are_refused(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        "(i,(e,#1),(e,#2),(p,#0,(p,#0,(e,#4000000000))))",
+        "(i,(e,#1),(e,#2),(p,#400000000,(p,#0,(e,#0))))",
+        "?x : #0(?x, ?y) & #0(?y, ?x) & #0(?x, #4000000000)",
+    };
+    wfre_asker *asker = create(model);
+    wfre_ask_options options;
+    wfre_ask_options_default(&options);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        wfre_query *query;
+        wfre_answers answers = {0};
+        char *text;
+        wfre_error why;
+        assert_ok(
+            wfre_query_parse(NULL, WFRE_NOTATION_AUTO, TEXTS[i], strlen(TEXTS[i]), &query, error));
+        assert_int_equal(wfre_ask(asker, query, &options, NULL, &answers, &why), WFRE_ERR_ARGUMENT);
+        assert_non_null(strstr(why.message, "is not in the graph"));
+        if (i < 2)
+            assert_int_equal(
+                wfre_explain(asker, query, &options, &answers, WFRE_EXPLAIN_TEXT, &text, &why),
+                WFRE_ERR_ARGUMENT);
+        assert_ok(wfre_query_print(query, graph, i < 2 ? WFRE_NOTATION_TREE : WFRE_NOTATION_LOGIC,
+                                   &text, error));
+        wfre_string_free(text);
+        wfre_query_free(query);
+    }
+    wfre_asker_free(asker);
+}
+
 static void kinds_of_answers(void **state)
 {
     (void)state;
@@ -264,6 +296,7 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ids_beyond_the_graph_are_refused),
         cmocka_unit_test(kinds_of_answers),
         cmocka_unit_test(only_trees_are_predicted),
         cmocka_unit_test(wrong_input_is_refused),

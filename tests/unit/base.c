@@ -225,7 +225,7 @@ static void test_files(void **state)
     assert_non_null(mkdtemp(folder));
     char *path = wfre_path_join(folder, "text.gz");
     gzFile gz = gzopen(path, "wb");
-    gzputs(gz, "one\r\n\ntwo");
+    gzputs(gz, "\xEF\xBB\xBFone\r\n\ntwo");
     gzclose(gz);
 
     wfre_reader *reader;

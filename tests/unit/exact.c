@@ -136,22 +136,35 @@ static void projections_can_be_looked_at_from_behind(void **state)
 
 /* ---- errors and limits -------------------------------------------------------------------- */
 
+/* Read without a graph, a query may name anything. */
+static void refuse_ids(const char *text, const char *message)
+{
+    wfre_exact *exact;
+    wfre_query *query;
+    wfre_list answers;
+    wfre_error why;
+    assert_ok(wfre_query_parse(NULL, WFRE_NOTATION_AUTO, text, strlen(text), &query, error));
+    assert_ok(wfre_exact_create(graph, &exact, error));
+    assert_int_equal(wfre_exact_answer(exact, WFRE_TRAIN, query, 0, NULL, &answers, &why),
+                     WFRE_ERR_ARGUMENT);
+    assert_non_null(strstr(why.message, message));
+    wfre_exact_free(exact);
+    wfre_query_free(query);
+}
+
 static void ids_beyond_the_graph_are_refused(void **state)
 {
     (void)state;
-    wfre_arena arena = {0};
-    wfre_exact exact;
-    wfre_list answers;
-    wfre_error why;
-    assert_ok(wfre_exact_open(&exact, graph, error));
-    const wfre_node *tree = wfre_node_project(&arena, 0, wfre_node_entity(&arena, ENTITIES));
-    assert_int_equal(wfre_exact_tree(&exact, WFRE_TRAIN, tree, &answers, &why), WFRE_ERR_ARGUMENT);
-    assert_non_null(strstr(why.message, "entity #500"));
-    tree = wfre_node_project(&arena, 2 * RELATIONS, wfre_node_entity(&arena, 0));
-    assert_int_equal(wfre_exact_tree(&exact, WFRE_TRAIN, tree, &answers, &why), WFRE_ERR_ARGUMENT);
-    assert_non_null(strstr(why.message, "relation #4"));
-    wfre_exact_close(&exact);
-    wfre_arena_free(&arena);
+    refuse_ids("(p,#0,(e,#500))", "entity #500");
+    refuse_ids("(p,#4,(e,#0))", "relation #4");
+    /* The first two branches have nothing in common, so that the third is not looked at. */
+    refuse_ids("(i,(e,#1),(e,#2),(p,#0,(p,#0,(e,#4000000000))))", "entity #4000000000");
+    /* Formulas that are no trees, with the ids in and below their clauses. */
+    refuse_ids("?x : #0(?x, ?y) & #0(?y, ?x) & #0(?x, #4000000000)", "entity #4000000000");
+    refuse_ids("?x : #0(?x, ?y) & #0(?y, ?x) & #0(#4000000000, ?y)", "entity #4000000000");
+    refuse_ids("?x : #0(?x, ?y) & #400000000(?y, ?x)", "relation #400000000");
+    refuse_ids("?x : #0(?x, ?y) & #0(?y, ?x) & !(exists ?z. #400000000(?z, ?x))",
+               "relation #400000000");
 }
 
 /* Six variables with no positive atom to join on: no two of them have an edge of one relation, and
@@ -174,7 +187,7 @@ static void hard_query(wfre_query *query)
             arena, wfre_formula_exists(arena, VARIABLES + a, wfre_formula_not(arena, atom)));
     }
     const wfre_formula *formula = wfre_formula_join(arena, WFRE_AND, parts, count);
-    for (uint32_t v = 1; v < VARIABLES; v++)
+    for (uint32_t v = LAST; v > 0; v--)
         formula = wfre_formula_exists(arena, v, formula);
     query->formula = formula;
     assert_non_null(formula);
@@ -209,6 +222,91 @@ static void long_searches_stop_when_told(void **state)
     assert_true(asked > 0);
     wfre_exact_close(&exact);
     wfre_arena_free(&query.arena);
+}
+
+/* Each level has two clauses with the level below in both: planned for each, they would take 2^60
+ * plans. */
+static void nested_disjunctions_are_planned_once(void **state)
+{
+    enum { LEVELS = 60 };
+    (void)state;
+    wfre_query query = {.variable_count = LEVELS + 1};
+    wfre_arena *arena = &query.arena;
+    const wfre_formula *formula =
+        wfre_formula_atom(arena, 0, wfre_term_variable(LEVELS), wfre_term_entity(3));
+    for (uint32_t v = LEVELS; v > 0; v--) {
+        wfre_term outer = wfre_term_variable(v - 1), inner = wfre_term_variable(v);
+        const wfre_formula *either[] = {wfre_formula_atom(arena, 0, outer, inner),
+                                        wfre_formula_atom(arena, 2, outer, inner)};
+        const wfre_formula *both[] = {wfre_formula_join(arena, WFRE_OR, either, 2),
+                                      wfre_formula_not(arena, formula)};
+        formula = wfre_formula_exists(arena, v, wfre_formula_join(arena, WFRE_AND, both, 2));
+    }
+    query.formula = formula;
+    assert_non_null(formula);
+    wfre_exact exact;
+    wfre_list answers;
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    exact.deadline = wfre_clock() + 20;
+    assert_ok(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, error));
+    wfre_exact_close(&exact);
+    wfre_arena_free(arena);
+}
+
+/* A cycle through all variables that a query can have, with atoms or with negated ones, so that
+ * each has to be placed. */
+static const wfre_formula *cycle(wfre_arena *arena, uint32_t variables, bool positive)
+{
+    const wfre_formula *parts[1024];
+    assert_true(variables <= 1024);
+    for (uint32_t v = 0; v < variables; v++) {
+        parts[v] = wfre_formula_atom(arena, 0, wfre_term_variable(v),
+                                     wfre_term_variable((v + 1) % variables));
+        if (!positive)
+            parts[v] = wfre_formula_not(arena, parts[v]);
+    }
+    const wfre_formula *formula = wfre_formula_join(arena, WFRE_AND, parts, variables);
+    for (uint32_t v = 1; v < variables; v++)
+        formula = wfre_formula_exists(arena, v, formula);
+    assert_non_null(formula);
+    return formula;
+}
+
+/* No atom is followed before the first question is asked, so planning itself must look up. */
+static void planning_stops_when_told(void **state)
+{
+    (void)state;
+    wfre_exact exact;
+    wfre_list answers;
+    wfre_error why;
+    wfre_query query = {.variable_count = 3};
+    int asked = 0;
+    wfre_monitor monitor = {.interrupted = stop_at_once, .context = &asked};
+    query.formula = cycle(&query.arena, 3, false);
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    exact.monitor = &monitor;
+    assert_int_equal(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, &why),
+                     WFRE_ERR_INTERRUPTED);
+    assert_int_equal(asked, 1);
+    wfre_exact_close(&exact);
+    wfre_arena_free(&query.arena);
+}
+
+/* Looking at all atoms for each pair of variables, this took minutes. */
+static void many_variables_are_placed_quickly(void **state)
+{
+    (void)state;
+    for (int positive = 0; positive < 2; positive++) {
+        wfre_exact exact;
+        wfre_list answers;
+        wfre_query query = {.variable_count = 1024};
+        query.formula = cycle(&query.arena, 1024, positive);
+        assert_ok(wfre_exact_open(&exact, graph, error));
+        exact.deadline = wfre_clock() + 10;
+        assert_ok(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, error));
+        wfre_exact_close(&exact);
+        wfre_arena_free(&query.arena);
+    }
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -293,6 +391,9 @@ int main(void)
         cmocka_unit_test(projections_can_be_looked_at_from_behind),
         cmocka_unit_test(ids_beyond_the_graph_are_refused),
         cmocka_unit_test(long_searches_stop_when_told),
+        cmocka_unit_test(nested_disjunctions_are_planned_once),
+        cmocka_unit_test(planning_stops_when_told),
+        cmocka_unit_test(many_variables_are_placed_quickly),
         cmocka_unit_test(trees_survive_failed_allocations),
         cmocka_unit_test(formulas_survive_failed_allocations),
     };

@@ -167,9 +167,10 @@ static void test_errors(void **state)
         {"?x : award(?x, Paris)", 15,
          "several entities are labelled Paris; use a name: Q90, Q167646"},
         {"?x : award(?x, zzzzzz)", 15, "no entity is called zzzzzz"},
+        {"?x : award(?x, 'zzz\nzzz')", 15, "no entity is called \"zzz\\x0Azzz\""},
         {"?x : award(?x, #16)", 15, "the graph has 16 entities; ids go from #0 to #15"},
-        {"?x : #12(?x, Oscar)", 5, "the graph has 12 relations"},
-        {"(p,#12,(e,#1))", 3, "the graph has 12 relations"},
+        {"?x : #12(?x, Oscar)", 5, "the graph has 12 relations with inverses"},
+        {"(p,#12,(e,#1))", 3, "the graph has 12 relations with inverses"},
         {"(1,(12,))", WFRE_NO_OFFSET, "relation #12 is not in the graph"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
@@ -253,6 +254,7 @@ static void test_trees(void **state)
         {"?x : #0(#1, #2)", "an atom without a variable is not a set of entities"},
         {"?x : #0(?x, #1) & #0(?x, ?y) & #0(#1, #2)", "a part of it depends on no variable"},
         {"?x : #0(?y, #1)", "?y is not joined to ?x"},
+        {"?x : exists ?x. #0(?x, #1)", "?x_2 is not joined to ?x"},
         {"?x : #0(?x, #1) & (exists ?y. #0(?y, #1))", "?y is not joined to ?x"},
         {"?x : #0(?x, ?y) & #2(?y, #1) & !(exists ?z. #0(?x, ?z) & #2(?z, ?y))",
          "a negated part has more than one variable free"},
@@ -289,6 +291,33 @@ static void test_blow_up(void **state)
     assert_non_null(strstr(wfre_query_not_a_tree(query), "too large"));
     wfre_query_free(query);
     wfre_text_free(&text);
+}
+
+/* Each (p,#0,(p,..)) needs a variable; logic has 1,023 besides the one asked for. */
+static void test_many_variables(void **state)
+{
+    (void)state;
+    for (int count = 1023; count <= 1024; count++) {
+        wfre_text text = {0};
+        char *logic = NULL;
+        wfre_error why;
+        wfre_text_add(&text, "(u");
+        for (int i = 0; i < count; i++)
+            wfre_text_add(&text, ",(p,#0,(p,#1,(e,#2)))");
+        wfre_text_char(&text, ')');
+        wfre_query *query = parse(text.data);
+        wfre_status status = wfre_query_print(query, NULL, WFRE_NOTATION_LOGIC, &logic, &why);
+        if (count == 1023) {
+            assert_int_equal(status, WFRE_OK);
+            wfre_query_free(parse(logic));
+        } else {
+            assert_int_equal(status, WFRE_ERR_UNSUPPORTED);
+            assert_non_null(strstr(why.message, "variables"));
+        }
+        wfre_string_free(logic);
+        wfre_query_free(query);
+        wfre_text_free(&text);
+    }
 }
 
 static void test_without_formula(void **state)
@@ -353,8 +382,8 @@ int main(void)
         cmocka_unit_test(test_printing),        cmocka_unit_test(test_names_in_trees),
         cmocka_unit_test(test_errors),          cmocka_unit_test(test_limits),
         cmocka_unit_test(test_trees),           cmocka_unit_test(test_blow_up),
-        cmocka_unit_test(test_without_formula), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_without_formula), cmocka_unit_test(test_many_variables),
+        cmocka_unit_test(test_nearest),         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

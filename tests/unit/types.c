@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "query/formula.h"
+#include "query/typelist.h"
 #include "wfre/query.h"
 
 static wfre_query *parse(const char *text)
@@ -62,6 +63,14 @@ static void test_refusals(void **state)
     for (int i = 0; i < 32; i++)
         strcat(text, ",(u,(p,#0,(e,#1)),(p,#2,(e,#3)))");
     expect_unsupported(strcat(text, ")"), "too large");
+    /* Few nodes, but each level holds the one below twice. */
+    text[0] = '\0';
+    for (int i = 0; i < 30; i++)
+        strcat(text, "(n,(p,#0,(i,(u,(p,#1,(e,#1)),(p,#2,(e,#2))),");
+    strcat(text, "(p,#0,(e,#0))");
+    for (int i = 0; i < 30; i++)
+        strcat(text, ")))");
+    expect_unsupported(text, "too large");
 }
 
 static void test_lists(void **state)
@@ -86,6 +95,26 @@ static void test_lists(void **state)
     assert_int_equal(wfre_types_count(types), 301);
     assert_string_equal(wfre_types_name(types, 300), "type0530");
     wfre_types_free(types);
+}
+
+static void test_written_lists(void **state)
+{
+    (void)state;
+    wfre_type_list list = {0};
+    assert_ok(
+        wfre_type_list_parse(&list, "\t1p,2in\n(i,(p,(e)),(n,(p,(e))))\r\n (p, (e)) up", error));
+    assert_int_equal(list.count, 3); /* trees of types that were named before are no new ones */
+    assert_string_equal(list.names[1], "2in");
+    assert_string_equal(list.names[2], "up");
+    wfre_type_list_free(&list);
+    /* 1p, 2p and others are EFO-1-QA types, too; the first name stays. */
+    assert_ok(wfre_type_list_parse(&list, "betae efo1", error));
+    assert_true(list.count > 301 && list.count < 315);
+    assert_string_equal(list.names[0], "1p");
+    for (uint32_t a = 0; a < list.count; a++)
+        for (uint32_t b = 0; b < a; b++)
+            assert_false(wfre_node_equal(list.trees[a], list.trees[b]));
+    wfre_type_list_free(&list);
 }
 
 static wfre_status list_types(void *context)
@@ -128,9 +157,8 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_forms),       cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_written_lists),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
