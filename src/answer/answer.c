@@ -124,7 +124,7 @@ static wfre_status conclude(wfre_asker *asker, const wfre_predict_query *query,
         TRY(wfre_fail_memory(error, "answering"));
     TRY(wfre_type_name(query->tree, &shape, error));
     wfre_calibration_view view = wfre_calibration_view_of(asker->model, shape.data, query->hits,
-                                                       query->hit_count, answers->known.count);
+                                                          query->hit_count, answers->known.count);
     for (; count < most; count++) {
         wfre_prediction *p = &predictions[count];
         p->entity = query->hits[count].entity;

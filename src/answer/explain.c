@@ -159,7 +159,7 @@ static wfre_status conclude(const builder *b, wfre_explained_set *set,
         TRY(out_of_memory(b));
     TRY(wfre_type_name(set->node, &shape, b->error));
     wfre_calibration_view view = wfre_calibration_view_of(b->asker->model, shape.data, query->hits,
-                                                       query->hit_count, set->known.count);
+                                                          query->hit_count, set->known.count);
     for (size_t i = 0; i < query->hit_count; i++)
         set->probabilities[i] =
             wfre_calibration_probability(b->asker->model, &view, query->hits, i);

@@ -1,4 +1,5 @@
-/* src/eval/evaluate_model: evaluating a model, interrupted and resumed, with every treatment of unions. */
+/* src/eval/evaluate_model: evaluating a model, interrupted and resumed, with every treatment of
+ * unions. */
 #include "check.h"
 
 #include <math.h>
