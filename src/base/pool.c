@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -79,6 +80,22 @@ static unsigned count_cpus(void)
     return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (unsigned)count;
 }
 
+/* Starts a worker that leaves signals to the caller's threads: a handler may belong to what the main
+ * thread is doing, and would be late on a thread that has to be woken for it. */
+static bool start_worker(worker *w)
+{
+    static const int OWN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL}; /* a thread's own mistakes */
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof OWN / sizeof OWN[0]; i++)
+        sigdelset(&blocked, OWN[i]);
+    if (pthread_sigmask(SIG_SETMASK, &blocked, &before) != 0)
+        return false;
+    bool started = pthread_create(&w->thread, NULL, worker_main, w) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
 wfre_status wfre_pool_create(unsigned threads, wfre_pool **result, wfre_error *error)
 {
     if (threads == 0)
@@ -98,7 +115,7 @@ wfre_status wfre_pool_create(unsigned threads, wfre_pool **result, wfre_error *e
         worker *w = &pool->workers[i];
         w->pool = pool;
         w->index = i;
-        if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
+        if (!start_worker(w)) {
             wfre_pool_free(pool);
             return wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET, "cannot start %u threads",
                              threads);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -195,6 +196,28 @@ static void test_shared_pool(void **state)
     wfre_pool_free(pool);
 }
 
+static void note_mask(void *context, size_t chunk, unsigned index)
+{
+    (void)chunk;
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    ((int *)context)[index] = sigismember(&mask, SIGINT);
+}
+
+/* Ctrl-C is for the thread that called, whatever the workers are doing. */
+static void test_signals(void **state)
+{
+    (void)state;
+    wfre_pool *pool;
+    int masked[4] = {0, 1, 1, 1}; /* of those that took no chunk, too */
+    assert_ok(wfre_pool_create(4, &pool, error));
+    wfre_pool_run(pool, 10000, note_mask, masked);
+    assert_int_equal(masked[0], 0);
+    for (int i = 1; i < 4; i++)
+        assert_int_equal(masked[i], 1);
+    wfre_pool_free(pool);
+}
+
 /* What is not a regular file is written to, not replaced. */
 static void test_pipes(void **state)
 {
@@ -302,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_files),       cmocka_unit_test(test_pipes),
         cmocka_unit_test(test_bf16),        cmocka_unit_test(test_curve),
         cmocka_unit_test(test_shared_pool),
+        cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
