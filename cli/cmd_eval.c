@@ -62,14 +62,18 @@ static wfre_status evaluate_model(job *j, const wfre_model *model, const char *p
     make_label(j->call, path, unions, label, sizeof label);
     (void)snprintf(partial, sizeof partial, "%s.%s.%s.partial", path, file_name(j->queries),
                    unions ? unions : "eval");
+    const char *by = cli_text(j->call, "by", unions ? "embedding" : NULL);
     if (unions)
         status = wfre_model_set(&settings, "union", unions, error);
+    if (by && status == WFRE_OK)
+        status = wfre_model_set(&settings, "answering", by, error);
     if (status != WFRE_OK)
         return status;
     wfre_eval_options options = j->options;
     options.label = label;
     options.partial = partial;
     options.unions = &settings.unions;
+    options.answering = &settings.answering;
     status = wfre_evaluate_model(j->graph, model, j->queries, &options, j->pool, cli_monitor(),
                                  &j->results[j->count], error);
     j->count += status == WFRE_OK;
@@ -223,6 +227,14 @@ static int run(const cli_call *call)
         return cli_usage(call, "--split is valid or test; train has no hard answers");
     if (!is_treatment(cli_text(call, "union", "all")))
         return cli_usage(call, "--union is dnf, demorgan, tconorm or all");
+    const char *by = cli_text(call, "by", "embedding");
+    if (strcmp(by, "embedding") != 0 && strcmp(by, "edges") != 0)
+        return cli_usage(call, "--by is embedding or edges, not %s", by);
+    if (strcmp(by, "edges") == 0 && cli_has(call, "union"))
+        return cli_usage(call, "--union is about embedding; leave out --by edges");
+    const char *known = cli_text(call, "known", "train");
+    if (strcmp(known, "train") != 0 && strcmp(known, "valid") != 0)
+        return cli_usage(call, "--known is train or valid, not %s", known);
     if (wanted == 0)
         return cli_usage(call, "say what to evaluate: a model, or --scores FILE");
     if (cli_has(call, "sample") && strcmp(j.queries, "-") == 0)
@@ -235,6 +247,7 @@ static int run(const cli_call *call)
     wfre_eval_options_default(&j.options);
     j.options.bootstrap = (uint32_t)cli_integer(call, "bootstrap", j.options.bootstrap);
     j.options.exhaustive = cli_has(call, "exhaustive");
+    j.options.known = strcmp(known, "valid") == 0 ? WFRE_VALID : WFRE_TRAIN;
     j.options.seed = (uint64_t)cli_integer(call, "seed", 1);
     wfre_error error = {.code = WFRE_ERR_MEMORY, .message = "out of memory"};
     j.results = calloc(wanted, sizeof *j.results);
@@ -251,8 +264,14 @@ static int run(const cli_call *call)
 
 static const cli_option OPTIONS[] = {
     {"exhaustive", 0, CLI_FLAG, NULL, "score every entity; else what a filter cannot decide", 0, 0},
-    {"union", 0, CLI_TEXT, "HOW", "dnf, demorgan, tconorm, or all (default: as the model says)", 0,
+    {"by", 0, CLI_TEXT, "WAY",
+     "answer by embedding, or by edges that are known or predicted (default: as the model says)", 0,
      0},
+    {"known", 0, CLI_TEXT, "S",
+     "by edges: those of train are known (default), or those of train and valid, for a test set", 0,
+     0},
+    {"union", 0, CLI_TEXT, "HOW",
+     "by embedding: dnf, demorgan, tconorm, or all (default: as the model says)", 0, 0},
     {"sample", 0, CLI_TEXT, "TYPES", "if Q.tsv is not there, make it: betae, efo1, or types", 0, 0},
     {"count", 0, CLI_INTEGER, "N", "queries of each type to sample (default 20)", 1, 1e9},
     {"split", 0, CLI_TEXT, "S", "what to sample: valid or test (default valid)", 0, 0},
@@ -279,8 +298,11 @@ const cli_command command_eval = {
         "over the types of a group: A_P without negation, A_N with, A_p paths, A_l the other "
         "types\n"
         "without negation.\n\n"
-        "By default only those entities are scored that a cheap estimate cannot tell from a hard\n"
-        "answer; the report says how many. Ctrl-C keeps what is done beside the model, and the\n"
+        "Some models answer by edges: what the graph knows is certain, and only what it lacks is\n"
+        "predicted. Others embed a question as a whole; then only those entities are scored that a "
+        "cheap estimate cannot tell from a hard\n"
+        "answer, and the report says how many. Ctrl-C keeps what is done beside the model, and "
+        "the\n"
         "same command goes on from there.\n\n"
         "A file of scores has lines 'query <TAB> entity <TAB> score', higher is better, or\n"
         "'query <TAB> entity', best first. Queries are counted from 0 as they stand in Q.tsv,\n"

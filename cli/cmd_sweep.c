@@ -170,7 +170,7 @@ static wfre_status train_run(const sweep *s, const char *name, const wfre_train_
         .resume = access(checkpoint, F_OK) == 0,
         .checkpoint_seconds = 60,
         .validate = 0,
-        .calibrate = settings->lift ? CALIBRATION_QUERIES : 0,
+        .calibrate = settings->lift || settings->edges ? CALIBRATION_QUERIES : 0,
     };
     wfre_train_summary summary;
     wfre_status status =
@@ -257,6 +257,9 @@ static wfre_status check_setting(const sweep *s, const char *setting, wfre_error
                     "use --seeds N, and --seed for the first");
     if (strncmp(setting, "lift-", 5) == 0 && s->base.lift)
         return fail(error, WFRE_ERR_ARGUMENT, setting, "is fitted; --set lift=no leaves it as set");
+    if ((strncmp(setting, "edge-", 5) == 0 || strcmp(setting, "answering") == 0) && s->base.edges)
+        return fail(error, WFRE_ERR_ARGUMENT, setting,
+                    "is fitted; --set edges=no leaves it as set");
     for (size_t i = 0; cli_has(s->call, "from") && i < sizeof SIZES / sizeof *SIZES; i++)
         if (strcmp(setting, SIZES[i]) == 0)
             return fail(error, WFRE_ERR_ARGUMENT, setting,
@@ -406,8 +409,9 @@ const cli_command command_sweep = {
         "One setting is varied at a time while the others stand. Prints a table for each setting\n"
         "and writes sweep.html, sweep.csv, sweep.json and a figure NAME.svg for each setting into\n"
         "the folder. What the folder holds is not done again: the same command goes on after an\n"
-        "interruption, and more values or seeds can be added later. Each run fits its lifts as\n"
-        "wfre train does; --set lift=no leaves that out.\n\n"
+        "interruption, and more values or seeds can be added later. Each run fits its lifts, and\n"
+        "how it answers by edges, as wfre train does; --set lift=no --set edges=no leave that "
+        "out.\n\n"
         "Examples:\n"
         "  wfre sweep G.kg valid.tsv -o local-global --vary radius=1,2,3,5 --vary block=2,5,10 \\\n"
         "      --set radius=3 --set guide=staged --time 10m\n"

@@ -54,7 +54,7 @@ WFRE_API const wfre_evaluation_row *wfre_evaluation_group(const wfre_evaluation 
 typedef struct wfre_evaluation_info {
     const char *label;   /* what was evaluated */
     const char *dataset; /* the published data set that the graph is, or NULL */
-    const char *method;  /* "given scores", "exhaustive", "filtered" */
+    const char *method;  /* "given scores", "exhaustive", "filtered", "edge by edge" */
     uint64_t unranked;   /* queries left out because they have no hard answer */
     uint64_t pairs; /* (query, entity) pairs that ranking had to decide about; 0 for given scores */
     uint64_t exact; /* of which this many were scored exactly */
@@ -71,8 +71,11 @@ typedef struct wfre_eval_options {
     uint64_t seed;      /* of the resamplings */
 
     /* Of models only. */
-    bool exhaustive;          /* score every entity; else those that a filter cannot decide */
-    const wfre_union *unions; /* how unions are answered; NULL: as the model says */
+    bool exhaustive; /* score every entity; else those that a filter cannot decide */
+    const wfre_answering *answering; /* NULL: as the model says */
+    wfre_split known;                /* the edges that are known when it answers edge by edge; must
+                                      * be among those that make answers easy */
+    const wfre_union *unions;        /* how unions are embedded; NULL: as the model says */
     /* The same model and queries with another treatment of unions, or NULL: queries without a union
      * are taken from it. */
     const wfre_evaluation *base;
@@ -82,7 +85,7 @@ typedef struct wfre_eval_options {
     bool keep; /* leave that file at the end: the same evaluation is then free */
 } wfre_eval_options;
 
-/* 1,000 resamplings, seed 1, filtered. */
+/* 1,000 resamplings, seed 1, filtered; edges of the train split are known. */
 WFRE_API void wfre_eval_options_default(wfre_eval_options *options);
 
 /* Evaluates a model on a query set (*.tsv). */

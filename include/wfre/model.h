@@ -36,6 +36,13 @@ typedef enum wfre_last_step {
     WFRE_LAST_OTHER     /* an entity, a complement, a union inside the embedding */
 } wfre_last_step;
 
+/* How the sets of a question are found. */
+typedef enum wfre_answering {
+    WFRE_BY_EMBEDDING, /* the whole question becomes a histogram: the paper's way */
+    WFRE_BY_EDGES /* edge by edge: those of the graph are certain, others as likely as the model
+                   * says */
+} wfre_answering;
+
 enum { WFRE_MAXIMUM_LAYERS = 4, WFRE_LIFTS = WFRE_LAST_OTHER };
 
 typedef struct wfre_model_settings {
@@ -52,6 +59,9 @@ typedef struct wfre_model_settings {
     /* What a question's histogram is multiplied by (and cut off at 1) before it is compared with
      * entities, by its last step; 1 in training, and as the paper has it. */
     double lift[WFRE_LIFTS];
+    wfre_answering answering;
+    double edge_sharpness; /* by edges: factor of the logits */
+    double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
 } wfre_model_settings;
 
 /* What the paper uses, at a modest size. */

@@ -53,8 +53,9 @@ typedef struct wfre_train_settings {
     bool every_answer;  /* all answers among shared candidates are aimed at, not the drawn alone */
     double mass;        /* what the mass costs that a question's last projection gives, with the
                            local guide */
-    double answer_weight;         /* a query with n answers weighs (n + 4) to this power */
-    bool lift;                    /* at the end, fit the model's lifts on validation queries */
+    double answer_weight; /* a query with n answers weighs (n + 4) to this power */
+    bool lift;            /* at the end, fit the model's lifts on validation queries */
+    bool edges; /* at the end, let the model answer edge by edge, unless validation queries lose */
     uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
     double stage;                 /* share of the run after which the second stage begins */
     double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
@@ -132,7 +133,7 @@ typedef struct wfre_train_run {
     double checkpoint_seconds; /* between checkpoints */
     const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */
     uint32_t validate;         /* validation queries of each type; 0: no validation */
-    uint32_t calibrate;        /* queries of each type to fit lifts and probabilities to; 0: none */
+    uint32_t calibrate;        /* queries of each type for what is fitted at the end; 0: none */
 } wfre_train_run;
 
 /* The settings of this model file's interrupted run; a resumed run keeps all but its length. */

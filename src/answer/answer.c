@@ -161,8 +161,10 @@ wfre_status wfre_ask_many(wfre_asker *asker, const wfre_query *const *queries, s
         if (predicted && !found[q].unpredicted)
             TRY(plan(asker, queries[q]->tree, options, found[q].known, &plans[planned++], error));
     }
-    if (planned > 0)
+    if (planned > 0) {
+        TRY(wfre_predictor_know(asker->predictor, asker->graph, options->split, error));
         TRY(wfre_predict(asker->predictor, plans, planned, options->exhaustive, error));
+    }
     for (size_t q = 0; q < count; q++) {
         if (predicted && !found[q].unpredicted)
             TRY(conclude(asker, plans++, options, &found[q], error));

@@ -80,8 +80,8 @@ static unsigned count_cpus(void)
     return count < 1 ? 1 : count > MOST_THREADS ? MOST_THREADS : (unsigned)count;
 }
 
-/* Starts a worker that leaves signals to the caller's threads: a handler may belong to what the main
- * thread is doing, and would be late on a thread that has to be woken for it. */
+/* Starts a worker that leaves signals to the caller's threads: a handler may belong to what the
+ * main thread is doing, and would be late on a thread that has to be woken for it. */
 static bool start_worker(worker *w)
 {
     static const int OWN[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL}; /* a thread's own mistakes */

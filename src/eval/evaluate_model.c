@@ -11,6 +11,7 @@
 static const double SAVE_SECONDS = 60;
 
 typedef struct run {
+    const wfre_graph *graph;
     const wfre_model *model;
     const wfre_queryset *set;
     const wfre_eval_options *options;
@@ -27,7 +28,7 @@ typedef struct run {
 
 void wfre_eval_options_default(wfre_eval_options *options)
 {
-    *options = (wfre_eval_options){.bootstrap = 1000, .seed = 1};
+    *options = (wfre_eval_options){.bootstrap = 1000, .seed = 1, .known = WFRE_TRAIN};
 }
 
 /* Tells this evaluation from others: model, queries and answers, and how they are ranked. */
@@ -35,12 +36,14 @@ static uint64_t key_of(const run *r)
 {
     const wfre_model_settings *model = &r->model->settings;
     const wfre_score_settings *score = &model->score;
-    char settings[384];
+    char settings[512];
     int length = snprintf(
-        settings, sizeof settings, "%d %d %d %d %u %u %.17g %.17g %.17g %.17g %.17g %.17g %.17g",
+        settings, sizeof settings,
+        "%d %d %d %d %u %u %.17g %.17g %.17g %.17g %.17g %.17g %.17g %d %d %.17g %.17g",
         (int)r->options->exhaustive, (int)r->unions, (int)model->tnorm, (int)score->kind,
         score->block, score->iterations, score->radius, score->epsilon, score->power, score->floor,
-        model->lift[0], model->lift[1], model->lift[2]);
+        model->lift[0], model->lift[1], model->lift[2], (int)model->answering,
+        (int)r->options->known, model->edge_sharpness, model->edge_room);
     uint64_t key = wfre_hash(settings, (size_t)length, wfre_model_weights_hash(r->model));
     for (uint32_t q = 0; q < r->set->count; q++) {
         const wfre_queryset_row *row = &r->set->rows[q];
@@ -134,6 +137,16 @@ static size_t collect(const run *r, uint32_t *next, wfre_rank_query *batch, uint
     return count;
 }
 
+static wfre_status make_ranker(run *r, wfre_pool *pool, wfre_error *error)
+{
+    wfre_status status;
+    TRY(wfre_ranker_create(r->model, r->options->exhaustive, pool, &r->ranker, error));
+    if (r->model->settings.answering == WFRE_BY_EDGES)
+        TRY(wfre_ranker_know(r->ranker, r->graph, r->options->known, error));
+cleanup:
+    return status;
+}
+
 static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
@@ -146,13 +159,14 @@ static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
         if (count == 0)
             break;
         if (!r->ranker)
-            TRY(wfre_ranker_create(r->model, r->options->exhaustive, pool, &r->ranker, error));
+            TRY(make_ranker(r, pool, error));
         TRY(wfre_ranker_run(r->ranker, batch, count, r->unions, error));
         for (size_t i = 0; i < count; i++)
             r->evaluation->queries[ids[i]].ranked = true;
     }
-    bool filtered = r->ranker ? wfre_ranker_filters(r->ranker) : !r->options->exhaustive;
-    r->evaluation->info.method = filtered ? "filtered" : "exhaustive";
+    r->evaluation->info.method = r->ranker                ? wfre_ranker_method(r->ranker)
+                                 : r->options->exhaustive ? "exhaustive"
+                                                          : "filtered";
 cleanup:
     wfre_ranker_free(r->ranker);
     return status;
@@ -165,12 +179,16 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
 {
     wfre_status status = WFRE_OK;
     wfre_queryset set = {0};
+    wfre_model asked = *model; /* the same in another way; owns nothing */
     run r = {.started = wfre_clock(),
-             .model = model,
+             .graph = graph,
+             .model = &asked,
              .set = &set,
              .options = options,
              .unions = options->unions ? *options->unions : model->settings.unions,
              .monitor = monitor};
+    if (options->answering)
+        asked.settings.answering = *options->answering;
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : "model", &set,
                                &r.evaluation, error));

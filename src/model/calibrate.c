@@ -325,6 +325,7 @@ wfre_status wfre_calibrate_on(const wfre_graph *graph, wfre_model *model,
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "there are no queries to calibrate on");
     TRY(wfre_predictor_create(model, pool, &predictor, error));
+    TRY(wfre_predictor_know(predictor, graph, WFRE_TRAIN, error));
     TRY(wfre_exact_create(graph, &f.exact, error));
     TRY(wfre_strings_intern(&f.names, "*", 1, &all, error));
     TRY(collect(&f, queries, count, seconds, predictor, monitor, error));

@@ -1,12 +1,13 @@
-/* From operator trees to the entities that a model puts nearest to them: embedding and search in
- * one. What answering, explaining and calibrating share. */
+/* From operator trees to the entities that a model takes for their answers, by embedding and search
+ * or edge by edge. What answering, explaining and calibrating share. */
 #ifndef WFRE_SRC_MODEL_PREDICT_H
 #define WFRE_SRC_MODEL_PREDICT_H
 
-#include "model/search.h"
+#include "model/edges.h"
 #include "query/tree.h"
 
-/* One question and the place for what is found; as in wfre_search_query. */
+/* One question and the place for what is found; as in wfre_search_query. What is found edge by edge
+ * has the distance whose logit is the logarithm of its truth value. */
 typedef struct wfre_predict_query {
     const wfre_node *tree; /* ids are those of the model's graph */
     wfre_list without;     /* ascending: never found */
@@ -23,6 +24,11 @@ WFRE_NODISCARD wfre_status wfre_predictor_create(const wfre_model *model, wfre_p
                                                  wfre_predictor **predictor, wfre_error *error);
 void wfre_predictor_free(wfre_predictor *predictor);
 
+/* Lends it the graph, of which a split's edges are known: from now on it answers edge by edge where
+ * the model says so and the question allows it. */
+WFRE_NODISCARD wfre_status wfre_predictor_know(wfre_predictor *predictor, const wfre_graph *graph,
+                                               wfre_split split, wfre_error *error);
+
 /* Does now what quick search would otherwise do before its first question. */
 WFRE_NODISCARD wfre_status wfre_predictor_prepare(wfre_predictor *predictor, wfre_error *error);
 
@@ -34,6 +40,12 @@ WFRE_NODISCARD wfre_status wfre_predict(wfre_predictor *predictor, wfre_predict_
 static inline double wfre_model_logit(const wfre_model *model, float distance)
 {
     return model->settings.gamma - model->settings.rho * (double)distance;
+}
+
+/* The distance that has this logit. */
+static inline float wfre_model_distance(const wfre_model *model, float logit)
+{
+    return (float)((model->settings.gamma - (double)logit) / model->settings.rho);
 }
 
 #endif

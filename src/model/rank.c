@@ -55,7 +55,8 @@ struct wfre_ranker {
     wfre_linalg *linalg;
     wfre_embedder *embedder;
     wfre_score *score;
-    wfre_store *store;       /* the entities */
+    wfre_store *store; /* the entities */
+    bool exhaustive;
     wfre_filter *filter;     /* NULL: score everything */
     uint32_t probes[PROBES]; /* distinct entities, ascending */
     worker *workers;
@@ -65,6 +66,8 @@ struct wfre_ranker {
     wfre_status *statuses;
     size_t table_capacity, probed_capacity;
     wfre_rank_cost cost;
+    wfre_searcher *searcher; /* of edges */
+    wfre_edges *edges;       /* NULL: no graph is known */
 };
 
 /* A batch at work. The table holds the rows of its embedding, of which begin[0] is the first. */
@@ -305,10 +308,7 @@ static void rank_query(void *context, size_t q, unsigned index)
     const batch *b = context;
     wfre_ranker *r = b->ranker;
     worker *w = &r->workers[index];
-    if (b->queries[q].hard.count == 0)
-        r->statuses[q] = WFRE_OK;
-    else
-        r->statuses[q] = r->filter ? rank_filtered(b, w, q) : rank_exhaustively(b, w, q);
+    r->statuses[q] = r->filter ? rank_filtered(b, w, q) : rank_exhaustively(b, w, q);
 }
 
 /* Fills the table with the distances or estimates of all rows. */
@@ -335,61 +335,79 @@ cleanup:
     return status;
 }
 
-static wfre_status run_batch(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
-                             wfre_union unions, wfre_error *error)
+/* ---- edge by edge ------------------------------------------------------------------------- */
+
+/* Queries whose truth values the table holds. */
+typedef struct judged {
+    wfre_ranker *ranker;
+    const wfre_rank_query *queries;
+} judged;
+
+static void rank_judged(void *context, size_t q, unsigned index)
+{
+    const judged *j = context;
+    wfre_ranker *r = j->ranker;
+    worker *w = &r->workers[index];
+    const float *truth = r->table + q * r->model->entity_count;
+    for (uint32_t e = 0; e < r->model->entity_count; e++)
+        w->distances[e] = -truth[e];
+    r->statuses[q] = count_standings(r, w, &j->queries[q]);
+}
+
+static wfre_status check_statuses(const wfre_ranker *r, size_t count, wfre_error *error)
+{
+    for (size_t q = 0; q < count; q++)
+        if (r->statuses[q] != WFRE_OK)
+            return wfre_fail_memory(error, "ranking");
+    return WFRE_OK;
+}
+
+static wfre_status run_by_edges(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
+                                wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    wfre_embedding all;
-    size_t most = TABLE_LIMIT / (r->model->entity_count + 1) + 1;
-    for (size_t q = 0; q < count; q++) {
-        r->trees[q] = queries[q].tree;
-        r->cost.pairs += queries[q].hard.count ? r->model->entity_count : 0;
-    }
-    TRY(wfre_embed(r->embedder, r->trees, count, unions, &all, error));
+    size_t entities = r->model->entity_count, most = TABLE_LIMIT / (entities + 1) + 1;
     for (size_t first = 0, part; first < count; first += part) {
-        const uint32_t *begin = all.begin + first;
-        for (part = 1; first + part < count && begin[part + 1] - begin[0] <= most;)
-            part++;
-        batch b = {
-            r,
-            queries + first,
-            {all.rows + begin[0] * (size_t)r->model->settings.dim, begin[part] - begin[0], begin}};
-        TRY(fill_table(r, &b.embedding, error));
-        wfre_pool_run(r->pool, part, rank_query, &b);
+        part = count - first < most ? count - first : most;
         for (size_t q = 0; q < part; q++)
-            if (r->statuses[q] != WFRE_OK)
-                TRY(wfre_fail_memory(error, "ranking"));
+            r->trees[q] = queries[first + q].tree;
+        if (!wfre_reserve((void **)&r->table, &r->table_capacity, part,
+                          entities * sizeof *r->table))
+            TRY(wfre_fail_memory(error, "ranking"));
+        TRY(wfre_edges_answer(r->edges, r->trees, part, r->table, error));
+        judged j = {r, queries + first};
+        wfre_pool_run(r->pool, part, rank_judged, &j);
+        TRY(check_statuses(r, part, error));
+        r->cost.pairs += part * entities;
+        r->cost.exact += r->exhaustive ? part * entities : 0;
     }
 cleanup:
     return status;
 }
 
-wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries, size_t count,
-                            wfre_union unions, wfre_error *error)
+wfre_status wfre_ranker_know(wfre_ranker *ranker, const wfre_graph *graph, wfre_split split,
+                             wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
-    for (size_t begin = 0; begin < count; begin += WFRE_RANK_BATCH) {
-        size_t part = count - begin < WFRE_RANK_BATCH ? count - begin : WFRE_RANK_BATCH;
-        TRY(run_batch(ranker, queries + begin, part, unions, error));
+    wfre_status status;
+    wfre_edges_free(ranker->edges);
+    ranker->edges = NULL;
+    TRY(wfre_model_check_graph(ranker->model, graph, error));
+    if (!ranker->searcher) {
+        TRY(wfre_searcher_create(ranker->model, ranker->pool, &ranker->searcher, error));
+        if (!ranker->exhaustive)
+            TRY(wfre_searcher_prepare(ranker->searcher, ranker->embedder, error));
     }
+    wfre_edges_input input = {graph,
+                              split,
+                              ranker->model,
+                              ranker->embedder,
+                              ranker->searcher,
+                              ranker->pool,
+                              ranker->exhaustive};
+    TRY(wfre_edges_create(&input, &ranker->edges, error));
 cleanup:
     return status;
 }
-
-bool wfre_ranker_filters(const wfre_ranker *ranker)
-{
-    return ranker->filter != NULL;
-}
-
-wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker)
-{
-    wfre_rank_cost cost = ranker->cost;
-    for (unsigned w = 0; w < wfre_pool_threads(ranker->pool); w++)
-        cost.exact += ranker->workers[w].exact;
-    return cost;
-}
-
-/* ---- creation ----------------------------------------------------------------------------- */
 
 static wfre_status make_filter(wfre_ranker *r, const float *entities, wfre_error *error)
 {
@@ -407,6 +425,112 @@ static wfre_status make_filter(wfre_ranker *r, const float *entities, wfre_error
 cleanup:
     return status;
 }
+
+/* Whether estimates spare more than they cost. */
+static bool filter_pays(const wfre_ranker *r)
+{
+    return !r->exhaustive && r->model->entity_count >= FEWEST_ENTITIES &&
+           wfre_filter_suits(&r->model->settings.score);
+}
+
+/* What embedded queries are compared with. */
+static wfre_status make_store(wfre_ranker *r, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    float *entities = wfre_embed_entities(r->model, r->pool, r->linalg);
+    if (!entities)
+        TRY(wfre_fail_memory(error, "ranking"));
+    TRY(wfre_store_create(r->score, r->pool, entities, WFRE_FLOAT32, r->model->settings.dim,
+                          r->model->entity_count, &r->store, error));
+    if (filter_pays(r))
+        TRY(make_filter(r, entities, error));
+cleanup:
+    wfre_free(entities);
+    return status;
+}
+
+/* ---- any queries -------------------------------------------------------------------------- */
+
+static wfre_status run_embedded(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
+                                wfre_union unions, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_embedding all;
+    size_t most = TABLE_LIMIT / (r->model->entity_count + 1) + 1;
+    if (!r->store)
+        TRY(make_store(r, error));
+    for (size_t q = 0; q < count; q++) {
+        r->trees[q] = queries[q].tree;
+        r->cost.pairs += r->model->entity_count;
+    }
+    TRY(wfre_embed(r->embedder, r->trees, count, unions, &all, error));
+    for (size_t first = 0, part; first < count; first += part) {
+        const uint32_t *begin = all.begin + first;
+        for (part = 1; first + part < count && begin[part + 1] - begin[0] <= most;)
+            part++;
+        batch b = {
+            r,
+            queries + first,
+            {all.rows + begin[0] * (size_t)r->model->settings.dim, begin[part] - begin[0], begin}};
+        TRY(fill_table(r, &b.embedding, error));
+        wfre_pool_run(r->pool, part, rank_query, &b);
+        TRY(check_statuses(r, part, error));
+    }
+cleanup:
+    return status;
+}
+
+static bool by_edges(const wfre_ranker *r)
+{
+    return r->edges && r->model->settings.answering == WFRE_BY_EDGES;
+}
+
+static wfre_status run_batch(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
+                             wfre_union unions, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_rank_query kinds[2][WFRE_RANK_BATCH];
+    size_t counts[2] = {0, 0};
+    for (size_t q = 0; q < count; q++) {
+        bool kind = by_edges(r) && wfre_edges_suit(queries[q].tree);
+        if (queries[q].hard.count > 0)
+            kinds[kind][counts[kind]++] = queries[q];
+    }
+    if (counts[0] > 0)
+        TRY(run_embedded(r, kinds[0], counts[0], unions, error));
+    TRY(run_by_edges(r, kinds[1], counts[1], error));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries, size_t count,
+                            wfre_union unions, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    for (size_t begin = 0; begin < count; begin += WFRE_RANK_BATCH) {
+        size_t part = count - begin < WFRE_RANK_BATCH ? count - begin : WFRE_RANK_BATCH;
+        TRY(run_batch(ranker, queries + begin, part, unions, error));
+    }
+cleanup:
+    return status;
+}
+
+const char *wfre_ranker_method(const wfre_ranker *ranker)
+{
+    if (by_edges(ranker))
+        return "edge by edge";
+    return filter_pays(ranker) ? "filtered" : "exhaustive";
+}
+
+wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker)
+{
+    wfre_rank_cost cost = ranker->cost;
+    for (unsigned w = 0; w < wfre_pool_threads(ranker->pool); w++)
+        cost.exact += ranker->workers[w].exact;
+    return cost;
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
 
 static wfre_status make_workers(wfre_ranker *r, wfre_error *error)
 {
@@ -430,30 +554,21 @@ wfre_status wfre_ranker_create(const wfre_model *model, bool exhaustive, wfre_po
                                wfre_ranker **ranker, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    float *entities = NULL;
     wfre_isa isa;
     wfre_ranker *r = wfre_alloc_zero(1, sizeof *r);
     if (!r)
         return wfre_fail_memory(error, "ranking");
     r->model = model;
     r->pool = pool;
+    r->exhaustive = exhaustive;
     TRY(make_workers(r, error));
     TRY(wfre_isa_select(&isa, error));
     TRY(wfre_linalg_create(pool, isa, &r->linalg, error));
     TRY(wfre_embedder_create(model, pool, r->linalg, &r->embedder, error));
     TRY(wfre_score_create(&model->settings.score, &r->score, error));
-    entities = wfre_embed_entities(model, pool, r->linalg);
-    if (!entities)
-        TRY(wfre_fail_memory(error, "ranking"));
-    TRY(wfre_store_create(r->score, pool, entities, WFRE_FLOAT32, model->settings.dim,
-                          model->entity_count, &r->store, error));
-    if (!exhaustive && model->entity_count >= FEWEST_ENTITIES &&
-        wfre_filter_suits(&model->settings.score))
-        TRY(make_filter(r, entities, error));
     *ranker = r;
     r = NULL;
 cleanup:
-    wfre_free(entities);
     wfre_ranker_free(r);
     return status;
 }
@@ -473,6 +588,8 @@ void wfre_ranker_free(wfre_ranker *ranker)
         wfre_standings_free(&w->standings);
     }
     wfre_free(ranker->workers);
+    wfre_edges_free(ranker->edges);
+    wfre_searcher_free(ranker->searcher);
     wfre_filter_free(ranker->filter);
     wfre_store_free(ranker->store);
     wfre_score_free(ranker->score);

@@ -1,4 +1,4 @@
-/* Where a model ranks the hard answers of queries.
+/* Where a model ranks the hard answers of queries, by embedding them or edge by edge.
  *
  * Exhaustive ranking scores every entity. Filtered ranking first estimates every distance by a
  * matrix product (model/filter.h), then scores exactly only the entities whose estimate lies so
@@ -6,9 +6,9 @@
 #ifndef WFRE_SRC_MODEL_RANK_H
 #define WFRE_SRC_MODEL_RANK_H
 
+#include "model/edges.h"
 #include "model/metrics.h"
 #include "model/model.h"
-#include "query/tree.h"
 
 /* A query, and room for the standings of its hard answers. */
 typedef struct wfre_rank_query {
@@ -25,11 +25,17 @@ typedef struct wfre_rank_cost {
 
 typedef struct wfre_ranker wfre_ranker;
 
-/* Borrows the model, of which nothing but the lifts may change, and the pool until freed. */
+/* Borrows the model, of which nothing but the lifts and the ways of answering may change, and the
+ * pool until freed. */
 WFRE_NODISCARD wfre_status wfre_ranker_create(const wfre_model *model, bool exhaustive,
                                               wfre_pool *pool, wfre_ranker **ranker,
                                               wfre_error *error);
 void wfre_ranker_free(wfre_ranker *ranker);
+
+/* Lends it the graph, of which a split's edges are known: from now on it answers edge by edge where
+ * the model says so and the query allows it, by estimates unless it is exhaustive. */
+WFRE_NODISCARD wfre_status wfre_ranker_know(wfre_ranker *ranker, const wfre_graph *graph,
+                                            wfre_split split, wfre_error *error);
 
 /* Ranks a batch. The result does not depend on how queries are cut into batches ... */
 WFRE_NODISCARD wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries,
@@ -37,8 +43,9 @@ WFRE_NODISCARD wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_
 /* ... but this many at a time are fastest. */
 enum { WFRE_RANK_BATCH = 256 };
 
-/* False if every entity is scored: it was asked for, or the score leaves nothing to gain. */
-bool wfre_ranker_filters(const wfre_ranker *ranker);
+/* How it ranks, in a word or two: "filtered", "exhaustive" (it was asked for, or the score leaves
+ * nothing to gain), or "edge by edge". */
+const char *wfre_ranker_method(const wfre_ranker *ranker);
 wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker);
 
 #endif

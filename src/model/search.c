@@ -28,6 +28,7 @@ struct wfre_searcher {
     const wfre_vector_table *vectors;
     wfre_score *score;
     wfre_sketch *sketch; /* or NULL */
+    wfre_store *whole;   /* all entities, if they are one block and were scored before */
     float *rows;         /* [entities at work, d]: clamped */
     float *distances;    /* [embedding rows, BLOCK], or of the pairs of a round */
     float *estimates;    /* [embedding rows, entities] */
@@ -60,6 +61,7 @@ void wfre_searcher_free(wfre_searcher *searcher)
     if (!searcher)
         return;
     wfre_sketch_free(searcher->sketch);
+    wfre_store_free(searcher->whole);
     wfre_score_free(searcher->score);
     wfre_free(searcher->rows);
     wfre_free(searcher->distances);
@@ -166,24 +168,39 @@ static void pick(void *context, size_t q, unsigned worker)
     }
 }
 
-static wfre_status scan_block(scan *c, size_t count, wfre_error *error)
+/* `block` entities from `first` on, packed. */
+static wfre_status pack_block(wfre_searcher *s, size_t first, size_t block, wfre_store **store,
+                              wfre_error *error)
 {
-    wfre_searcher *s = c->searcher;
-    size_t d = s->model->settings.dim;
-    wfre_store *store = NULL;
     wfre_status status;
-    TRY(gather((gathering){.searcher = s, .first = c->first, .count = c->block}, error));
-    TRY(wfre_store_create(s->score, s->pool, s->rows, WFRE_FLOAT32, d, c->block, &store, error));
-    wfre_rank_job job = {
-        .queries = {c->embedding->rows, d},
-        .query_count = c->embedding->row_count,
-        .ranking = WFRE_RANK_TRUE,
-        .stride = c->block,
-    };
-    TRY(wfre_score_rank(s->score, s->pool, store, &job, s->distances, error));
-    wfre_pool_run(s->pool, count, pick, c);
+    TRY(gather((gathering){.searcher = s, .first = first, .count = block}, error));
+    TRY(wfre_store_create(s->score, s->pool, s->rows, WFRE_FLOAT32, s->model->settings.dim, block,
+                          store, error));
 cleanup:
-    wfre_store_free(store);
+    return status;
+}
+
+/* Scores those entities against all rows, into a table of the given stride. */
+static wfre_status score_block(wfre_searcher *s, const float *rows, size_t count, size_t first,
+                               size_t block, size_t stride, float *out, wfre_error *error)
+{
+    wfre_store *store = s->whole, *own = NULL;
+    wfre_status status;
+    if (!store) {
+        TRY(pack_block(s, first, block, &own, error));
+        store = own;
+    }
+    wfre_rank_job job = {.queries = {rows, s->model->settings.dim},
+                         .query_count = count,
+                         .ranking = WFRE_RANK_TRUE,
+                         .stride = stride};
+    TRY(wfre_score_rank(s->score, s->pool, store, &job, out, error));
+    if (own && block == s->model->entity_count) {
+        s->whole = own;
+        own = NULL;
+    }
+cleanup:
+    wfre_store_free(own);
     return status;
 }
 
@@ -202,7 +219,9 @@ wfre_status wfre_search_all(wfre_searcher *searcher, const wfre_embedding *embed
         c.nearest[q] = (wfre_nearest){.hits = queries[q].hits, .top = queries[q].top};
     for (c.first = 0; c.first < entities; c.first += BLOCK) {
         c.block = entities - c.first < BLOCK ? entities - c.first : BLOCK;
-        TRY(scan_block(&c, count, error));
+        TRY(score_block(searcher, embedding->rows, embedding->row_count, c.first, c.block, c.block,
+                        searcher->distances, error));
+        wfre_pool_run(searcher->pool, count, pick, &c);
     }
     for (size_t q = 0; q < count; q++) {
         wfre_nearest_settle(&c.nearest[q]);
@@ -212,6 +231,39 @@ wfre_status wfre_search_all(wfre_searcher *searcher, const wfre_embedding *embed
 cleanup:
     wfre_free(c.next);
     wfre_free(c.nearest);
+    return status;
+}
+
+wfre_status wfre_search_distances(wfre_searcher *searcher, const float *rows, size_t count,
+                                  bool exact, float *distances, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    size_t entities = searcher->model->entity_count;
+    if (searcher->sketch && !exact)
+        return wfre_sketch_estimate(searcher->sketch, rows, count, distances, error);
+    for (size_t first = 0; first < entities; first += BLOCK) {
+        size_t block = entities - first < BLOCK ? entities - first : BLOCK;
+        TRY(score_block(searcher, rows, count, first, block, entities, distances + first, error));
+    }
+cleanup:
+    return status;
+}
+
+bool wfre_search_estimates(const wfre_searcher *searcher)
+{
+    return searcher->sketch != NULL;
+}
+
+wfre_status wfre_search_pairs(wfre_searcher *searcher, const float *rows, const uint32_t *indexes,
+                              const wfre_entity *entities, size_t count, float *distances,
+                              wfre_error *error)
+{
+    wfre_status status;
+    size_t d = searcher->model->settings.dim;
+    TRY(gather((gathering){.searcher = searcher, .entities = entities, .count = count}, error));
+    wfre_pairs job = {{searcher->rows, d}, {rows, d}, NULL, indexes, count};
+    TRY(wfre_score_pairs(searcher->score, searcher->pool, &job, distances, NULL, error));
+cleanup:
     return status;
 }
 

@@ -42,6 +42,20 @@ WFRE_NODISCARD wfre_status wfre_searcher_prepare(wfre_searcher *searcher, wfre_e
 /* The tables of the sketch that was made, for the model to keep; NULL if none was. */
 wfre_sketch_tables *wfre_searcher_take_sketch(wfre_searcher *searcher);
 
+/* distances[r * entities + e] of `count` histograms: estimates, if there is a sketch and the exact
+ * ones are not asked for. */
+WFRE_NODISCARD wfre_status wfre_search_distances(wfre_searcher *searcher, const float *rows,
+                                                 size_t count, bool exact, float *distances,
+                                                 wfre_error *error);
+
+/* Whether those would be estimates. */
+bool wfre_search_estimates(const wfre_searcher *searcher);
+
+/* distances[i] between histogram rows[indexes[i]] and entities[i], exactly. */
+WFRE_NODISCARD wfre_status wfre_search_pairs(wfre_searcher *searcher, const float *rows,
+                                             const uint32_t *indexes, const wfre_entity *entities,
+                                             size_t count, float *distances, wfre_error *error);
+
 /* Both find the nearest to each query; queries[q] belongs to query q of the embedding.
  * Exhaustively, the bits depend neither on the threads nor on what other queries there are. */
 WFRE_NODISCARD wfre_status wfre_search_all(wfre_searcher *searcher, const wfre_embedding *embedding,

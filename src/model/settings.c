@@ -7,6 +7,7 @@
 
 static const char *const TNORMS[] = {"godel", "product", "lukasiewicz", NULL};
 static const char *const UNIONS[] = {"dnf", "demorgan", "tconorm", NULL};
+static const char *const ANSWERINGS[] = {"embedding", "edges", NULL};
 static const char *const SCORES[] = {"wfr", "local", "hellinger",   "kl", "l1",
                                      "l2",  "inner", "wasserstein", NULL};
 
@@ -45,6 +46,12 @@ const wfre_setting wfre_model_table[] = {
      "the same for intersections"},
     {"lift-negation", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_NEGATION]), 1e-3, 1e3, NULL,
      "the same for intersections with a complement"},
+    {"answering", WFRE_SETTING_NAME, FIELD(answering), 0, 0, ANSWERINGS,
+     "of questions: embedding (as a whole) or edges (one by one, known ones certain)"},
+    {"edge-sharpness", WFRE_SETTING_REAL, FIELD(edge_sharpness), 1e-3, 1e3, NULL,
+     "factor of the logits of edges"},
+    {"edge-room", WFRE_SETTING_REAL, FIELD(edge_room), 0, 100, NULL,
+     "how much it counts that an entity seems to lack an edge"},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
 
@@ -83,6 +90,9 @@ void wfre_model_settings_default(wfre_model_settings *settings)
         .gamma = 37.5,
         .rho = 120,
         .lift = {1, 1, 1},
+        .answering = WFRE_BY_EMBEDDING,
+        .edge_sharpness = 0.7,
+        .edge_room = 0.5,
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }
@@ -111,6 +121,10 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
     for (int i = 0; i < WFRE_LIFTS; i++)
         if (!(settings->lift[i] > 0) || !isfinite(settings->lift[i]))
             return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "lifts must be positive");
+    if (!(settings->edge_sharpness > 0) || !isfinite(settings->edge_sharpness) ||
+        !(settings->edge_room >= 0) || !isfinite(settings->edge_room))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "edge-sharpness must be positive and edge-room not negative");
     wfre_score_settings scored = settings->score;
     scored.dimension = settings->dim;
     wfre_score *score = NULL;

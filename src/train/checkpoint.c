@@ -83,7 +83,7 @@ cleanup:
 /* Whether checkpoints from before a setting may lack it, being runs that had none of it. */
 static bool is_newer(const char *setting)
 {
-    static const char *const newer[] = {"forward-edges", "forward-paths", "lift",
+    static const char *const newer[] = {"forward-edges", "forward-paths", "lift", "edges",
                                         "state.next-validation"};
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
         if (strcmp(setting, newer[i]) == 0)

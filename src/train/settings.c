@@ -37,6 +37,8 @@ const wfre_setting wfre_train_table[] = {
      "what a unit of mass costs that a question's last projection gives, with the local guide"},
     {"lift", WFRE_SETTING_BOOL, FIELD(lift), 0, 0, NULL,
      "fit the lifts on validation queries when all is learned: yes or no"},
+    {"edges", WFRE_SETTING_BOOL, FIELD(edges), 0, 0, NULL,
+     "when all is learned, answer by edges unless validation queries lose by it: yes or no"},
     {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
      "hard candidates a query in the second stage"},
     {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,
@@ -185,7 +187,8 @@ static void fill_own(const own_row *row, wfre_train_settings *s)
     s->negatives = 1024;
     s->positives = 4; /* with one alone, queries with many answers learn slowly */
     s->every_answer = true;
-    s->lift = true; /* what is learned from known answers has too little mass for missing ones */
+    s->lift = true;  /* what is learned from known answers has too little mass for missing ones */
+    s->edges = true; /* an embedding forgets what the graph knows of a question's parts */
     s->schedule = WFRE_SCHEDULE_COSINE;
     s->warmup = 0.02;
     s->rate_entities = 2e-2;

@@ -23,8 +23,8 @@ enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as 
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
-/* After the end of such a run, fitting lifts and probabilities may take those shares. */
-static const double LIFT_SHARE = 0.04, CALIBRATION_SHARE = 0.02;
+/* After the end of such a run, fitting lifts, edges and probabilities may take those shares. */
+static const double LIFT_SHARE = 0.04, EDGES_SHARE = 0.06, CALIBRATION_SHARE = 0.02;
 
 static const uint64_t NEVER = UINT64_MAX;
 
@@ -212,8 +212,27 @@ cleanup:
     return status;
 }
 
-/* Fits what is left to fit, if there are queries to do it on: first what changes rankings, then
- * what a search reads, then probabilities, which depend on both. */
+/* Lets the model answer edge by edge, as its settings say if there is nothing to fit them on. */
+static wfre_status fit_edges(training *s, const wfre_validation *queries, double seconds,
+                             wfre_model *model, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    char line[160];
+    model->settings.answering = WFRE_BY_EDGES;
+    if (!queries)
+        return WFRE_OK;
+    TRY(wfre_validation_edges(queries, model, seconds, s->monitor, error));
+    (void)snprintf(line, sizeof line,
+                   "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
+                   model->settings.answering == WFRE_BY_EDGES ? "true" : "false",
+                   model->settings.edge_sharpness, model->settings.edge_room);
+    TRY(write_log(s, line, error));
+cleanup:
+    return status;
+}
+
+/* Fits what is left to fit, if there are queries to do it on: first lifts, then what a search
+ * reads, then how edges are predicted by it, then probabilities, which depend on all of them. */
 static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *model,
                        wfre_error *error)
 {
@@ -231,6 +250,8 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
         TRY(write_log(s, line, error));
     }
     TRY(wfre_model_prepare(model, s->pool, error));
+    if (settings->edges)
+        TRY(fit_edges(s, queries, EDGES_SHARE * seconds, model, error));
     if (queries) {
         TRY(wfre_validation_calibrate(queries, model, CALIBRATION_SHARE * seconds, s->monitor,
                                       error));

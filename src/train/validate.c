@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "model/calibration.h"
+#include "model/edge_fit.h"
 #include "model/lift.h"
 #include "model/rank.h"
 #include "query/exact.h"
@@ -272,6 +273,12 @@ wfre_status wfre_validation_lift(const wfre_validation *v, wfre_model *model, do
                                  const wfre_monitor *monitor, wfre_error *error)
 {
     return wfre_lift_fit(model, v->queries, v->count, seconds, v->pool, monitor, error);
+}
+
+wfre_status wfre_validation_edges(const wfre_validation *v, wfre_model *model, double seconds,
+                                  const wfre_monitor *monitor, wfre_error *error)
+{
+    return wfre_edges_fit(v->graph, model, v->queries, v->count, seconds, v->pool, monitor, error);
 }
 
 wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double seconds,

@@ -27,6 +27,11 @@ WFRE_NODISCARD wfre_status wfre_validation_lift(const wfre_validation *validatio
                                                 wfre_model *model, double seconds,
                                                 const wfre_monitor *monitor, wfre_error *error);
 
+/* Fits on them whether and how the model answers edge by edge, `seconds` as before. */
+WFRE_NODISCARD wfre_status wfre_validation_edges(const wfre_validation *validation,
+                                                 wfre_model *model, double seconds,
+                                                 const wfre_monitor *monitor, wfre_error *error);
+
 /* Fits the model's probabilities on the same queries, `seconds` as before. */
 WFRE_NODISCARD wfre_status wfre_validation_calibrate(const wfre_validation *validation,
                                                      wfre_model *model, double seconds,

@@ -6,7 +6,7 @@ wfre import part.tsv -o part.kg >/dev/null 2>&1
 small="--dim 20 --bases 3 --batch 16 --negatives 8 --steps 5"
 show wfre train ring.kg -o ring.safetensors $small --validate 2 2>&1 | sed -E 's/in [0-9]+ s/in T s/; s/(loss|MRR|error) [0-9.]+/\1 X/g' | grep -v '^training\|^validating'
 ls
-show wfre info ring.safetensors | sed -E 's/graph [0-9a-f]{16}/graph F/; s/[0-9,]+ bytes/N bytes/; s/^(lift-[a-z]+ +)[0-9.]+ +/\1X /; s/error [0-9.]+ on/error X on/'
+show wfre info ring.safetensors | sed -E 's/graph [0-9a-f]{16}/graph F/; s/[0-9,]+ bytes/N bytes/; s/^((lift|edge)-[a-z]+ +)[0-9.]+ +/\1X /; s/error [0-9.]+ on/error X on/'
 wfre train ring.kg --from ring.safetensors -o still.safetensors --steps 2 --validate 0 --set rate-entities=0 --set rate-layers=0 >/dev/null 2>&1
 tail -c 7672 ring.safetensors >weights; tail -c 7672 still.safetensors | cmp - weights && echo "the weights of --from are the start"
 show wfre train ring.kg --from ring.safetensors --settings | head -n 4
@@ -51,3 +51,4 @@ head -c 300 ring.safetensors >cut.safetensors
 show wfre info cut.safetensors
 show wfre train ring.kg $small --set lift-projection=2
 wfre train ring.kg $small -o plain.safetensors --set lift=no --set lift-projection=2 >/dev/null 2>&1 && wfre info plain.safetensors | grep '^lift-'
+wfre train ring.kg $small -o whole.safetensors --set edges=no >/dev/null 2>&1 && wfre info whole.safetensors | grep "^answering"

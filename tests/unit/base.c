@@ -324,8 +324,7 @@ int main(void)
         cmocka_unit_test(test_random),      cmocka_unit_test(test_pool),
         cmocka_unit_test(test_files),       cmocka_unit_test(test_pipes),
         cmocka_unit_test(test_bf16),        cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_shared_pool),
-        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_shared_pool), cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,176 @@
+/* Random questions on random graphs and models, answered edge by edge: the truth values are those
+ * of the definition (src/model/edges.h), worked out here in plain double precision over all
+ * entities, and without negation those that are certain are the known answers. */
+#include "check.h"
+
+#include <math.h>
+
+#include "model/predict.h"
+#include "toy.h"
+
+/* So few that a projection follows all of them. */
+enum { TRIALS = 500, ENTITIES = BRUTE_ENTITIES, RELATIONS = 3, DIM = 20 };
+
+static const double TOLERANCE = 2e-3; /* of logarithms */
+static const double NOTHING = -80, IDLE = 0.2;
+
+typedef struct definition {
+    const brute_graph *brute;
+    const wfre_model *model;
+    wfre_predictor *embedding; /* knows no graph */
+} definition;
+
+static bool has_edge(const brute_graph *brute, wfre_relation relation, uint32_t x, uint32_t y)
+{
+    return relation & 1 ? brute->edge[relation / 2][y][x] : brute->edge[relation / 2][x][y];
+}
+
+static uint32_t degree(const brute_graph *brute, wfre_relation relation, uint32_t x)
+{
+    uint32_t count = 0;
+    for (uint32_t y = 0; y < brute->entities; y++)
+        count += has_edge(brute, relation, x, y);
+    return count;
+}
+
+/* The logarithm of (n + 1) c(n+1) / c(n), with one added to each count. */
+static double room(const brute_graph *brute, wfre_relation relation, uint32_t x)
+{
+    uint32_t n = degree(brute, relation, x), have[3] = {0};
+    for (uint32_t e = 0; e < brute->entities; e++) {
+        uint32_t other = degree(brute, relation, e);
+        have[0] += other == n;
+        have[1] += other == n + 1;
+        have[2] += other == 1;
+    }
+    double same = n == 0 ? fmin(have[0], IDLE * have[2]) : have[0];
+    return log((n + 1) * (have[1] + 1.0) / (same + 1));
+}
+
+/* The logarithms of the truth values of the edges from x. */
+static void edges_from(const definition *d, wfre_relation relation, uint32_t x, double *out)
+{
+    const wfre_model_settings *settings = &d->model->settings;
+    wfre_arena arena = {0};
+    wfre_hit hits[ENTITIES];
+    wfre_predict_query query = {
+        .tree = wfre_node_project(&arena, relation, wfre_node_entity(&arena, x)),
+        .top = d->brute->entities,
+        .hits = hits};
+    double sum = 0;
+    assert_ok(wfre_predict(d->embedding, &query, 1, true, error));
+    assert_int_equal(query.hit_count, d->brute->entities);
+    for (size_t i = 0; i < query.hit_count; i++) {
+        double logit = wfre_model_logit(d->model, hits[i].distance) +
+                       settings->edge_room * room(d->brute, relation ^ 1, hits[i].entity);
+        out[hits[i].entity] = settings->edge_sharpness * logit;
+        sum += exp(out[hits[i].entity]);
+    }
+    for (uint32_t y = 0; y < d->brute->entities; y++) {
+        double odds = exp(out[y] + room(d->brute, relation, x)) / sum;
+        out[y] = has_edge(d->brute, relation, x, y) ? 0 : log(odds / (1 + odds));
+    }
+    wfre_arena_free(&arena);
+}
+
+static void define(const definition *d, const wfre_node *node, double *out)
+{
+    uint32_t entities = d->brute->entities;
+    double set[ENTITIES], edge[ENTITIES];
+    for (uint32_t y = 0; y < entities; y++)
+        out[y] = node->op == WFRE_OP_INTERSECT || (node->op == WFRE_OP_ENTITY && node->id == y)
+                     ? 0
+                     : NOTHING;
+    for (uint32_t i = 0; i < node->child_count; i++) {
+        const wfre_node *child = node->children[i];
+        bool negated = child->op == WFRE_OP_NEGATE;
+        define(d, negated ? child->children[0] : child, set);
+        for (uint32_t y = 0; y < entities && negated; y++)
+            set[y] = log(fmax(1 - exp(set[y]), 1e-6));
+        for (uint32_t x = 0; x < entities; x++) {
+            if (node->op == WFRE_OP_INTERSECT) {
+                out[x] += set[x];
+            } else if (node->op == WFRE_OP_UNION) {
+                out[x] = fmax(out[x], set[x]);
+            } else {
+                edges_from(d, node->id, x, edge);
+                for (uint32_t y = 0; y < entities; y++)
+                    out[y] = fmax(out[y], set[x] + edge[y]);
+            }
+        }
+    }
+}
+
+static void check(const definition *d, wfre_predictor *predictor, const wfre_node *tree)
+{
+    double expected[ENTITIES];
+    wfre_hit hits[ENTITIES];
+    wfre_predict_query query = {.tree = tree, .top = d->brute->entities, .hits = hits};
+    define(d, tree, expected);
+    assert_ok(wfre_predict(predictor, &query, 1, true, error));
+    assert_int_equal(query.hit_count, d->brute->entities);
+    uint32_t certain = 0;
+    for (size_t i = 0; i < query.hit_count; i++) {
+        double truth = wfre_model_logit(d->model, hits[i].distance),
+               right = expected[hits[i].entity];
+        if (right > -40) /* less is nothing in the end, and rounded on the way */
+            assert_true(fabs(truth - right) < TOLERANCE * (1 + fabs(right)));
+        else
+            assert_true(truth < -35);
+        certain |= (uint32_t)(right > -1e-9) << hits[i].entity;
+    }
+    if (wfre_tree_count(tree, WFRE_OP_NEGATE) == 0)
+        assert_int_equal(certain, brute_tree(d->brute, tree));
+}
+
+static void trial(uint64_t seed)
+{
+    wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
+    brute_graph brute;
+    brute_random_graph(&rng, ENTITIES, RELATIONS, &brute);
+    wfre_graph *graph = toy_graph_of(&brute);
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = DIM;
+    settings.bases = 2;
+    settings.rho = 14;
+    settings.answering = WFRE_BY_EDGES;
+    settings.edge_sharpness = 0.5 + (double)wfre_rng_float(&rng);
+    settings.edge_room = (double)wfre_rng_float(&rng);
+    wfre_model *model;
+    wfre_predictor *predictor;
+    definition d = {.brute = &brute};
+    assert_ok(wfre_model_create(graph, &settings, seed, &model, error));
+    assert_ok(wfre_predictor_create(model, NULL, &d.embedding, error));
+    assert_ok(wfre_predictor_create(model, NULL, &predictor, error));
+    assert_ok(wfre_predictor_know(predictor, graph, WFRE_TRAIN, error));
+    d.model = model;
+    wfre_arena arena = {0};
+    for (int found = 0; found < 3;) {
+        const wfre_node *tree = brute_random_tree(&arena, &rng, &brute, 4);
+        if (!wfre_edges_suit(tree))
+            continue;
+        check(&d, predictor, tree);
+        found++;
+    }
+    wfre_arena_free(&arena);
+    wfre_predictor_free(predictor);
+    wfre_predictor_free(d.embedding);
+    wfre_model_free(model);
+    wfre_graph_close(graph);
+}
+
+static void truth_is_as_defined(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+        print_message("seed %llu\n", (unsigned long long)seed);
+        trial(seed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(truth_is_as_defined)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

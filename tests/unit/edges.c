@@ -1,0 +1,285 @@
+/* src/model/edges and edge_fit: which questions are answered edge by edge, that estimates give what
+ * exact distances give, and what is fitted. */
+#include "check.h"
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "model/edge_fit.h"
+#include "model/predict.h"
+#include "toy.h"
+
+enum { ENTITIES = 2500, DIM = 40, TOP = 10, QUERIES = 40 };
+
+static wfre_graph *graph;
+static wfre_model *model;
+static wfre_pool *pool;
+static wfre_arena arena;
+
+static const wfre_node *edge(uint32_t relation, uint32_t entity)
+{
+    return wfre_node_project(&arena, relation, wfre_node_entity(&arena, entity));
+}
+
+static const wfre_node *pair(wfre_op op, const wfre_node *left, const wfre_node *right)
+{
+    return wfre_node_pair(&arena, op, left, right);
+}
+
+static const wfre_node * not(const wfre_node *node)
+{
+    return wfre_node_negate(&arena, node);
+}
+
+/* Entities in clusters, so that near and far differ. */
+static int set_up(void **state)
+{
+    (void)state;
+    wfre_model_settings settings;
+    wfre_model_settings_default(&settings);
+    settings.dim = DIM;
+    settings.bases = 2;
+    settings.rho = 14;
+    settings.score.radius = 1;
+    settings.answering = WFRE_BY_EDGES;
+    graph = toy_random_graph(7, ENTITIES, 3, 8000);
+    assert_ok(wfre_pool_create(2, &pool, error));
+    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    wfre_rng rng = wfre_rng_keyed(5, 0, 0);
+    for (size_t i = 0; i < (size_t)ENTITIES * DIM; i++)
+        model->entities[i] = model->entities[i % (12 * DIM)] + 0.2f * (wfre_rng_float(&rng) - 0.5f);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    wfre_arena_free(&arena);
+    wfre_model_free(model);
+    wfre_pool_free(pool);
+    wfre_graph_close(graph);
+    return 0;
+}
+
+static void test_suit(void **state)
+{
+    (void)state;
+    const wfre_node *a = edge(0, 1), *b = edge(1, 2), *entity = wfre_node_entity(&arena, 3);
+    assert_true(wfre_edges_suit(entity));
+    assert_true(wfre_edges_suit(a));
+    assert_true(wfre_edges_suit(pair(WFRE_OP_INTERSECT, a, not(b))));
+    assert_true(wfre_edges_suit(pair(WFRE_OP_INTERSECT, not(a), entity)));
+    assert_true(wfre_edges_suit(wfre_node_project(&arena, 0, pair(WFRE_OP_UNION, a, b))));
+    assert_false(wfre_edges_suit(not(a)));
+    assert_false(wfre_edges_suit(wfre_node_project(&arena, 0, not(a))));
+    assert_false(wfre_edges_suit(pair(WFRE_OP_UNION, a, not(b))));
+    assert_false(wfre_edges_suit(pair(WFRE_OP_INTERSECT, not(a), not(b))));
+    assert_false(wfre_edges_suit(pair(WFRE_OP_INTERSECT, a, not(not(b)))));
+}
+
+/* Questions of seven shapes. */
+static const wfre_node *question(uint32_t i)
+{
+    const wfre_node *one = edge(0, 3 * i), *other = edge(i % 6, 5 * i + 1);
+    const wfre_node *path = wfre_node_project(&arena, 2, one);
+    switch (i % 7) {
+    case 0:
+        return one;
+    case 1:
+        return path;
+    case 2:
+        return wfre_node_project(&arena, 5, path);
+    case 3:
+        return pair(WFRE_OP_INTERSECT, one, other);
+    case 4:
+        return pair(WFRE_OP_INTERSECT, path, not(other));
+    case 5:
+        return wfre_node_project(&arena, 1, pair(WFRE_OP_INTERSECT, one, not(other)));
+    default:
+        return wfre_node_project(&arena, 4, pair(WFRE_OP_UNION, one, other));
+    }
+}
+
+typedef struct asked {
+    wfre_predict_query queries[QUERIES];
+    wfre_hit hits[QUERIES][TOP];
+} asked;
+
+static wfre_status ask(asked *a, uint32_t count, wfre_pool *threads, bool exhaustive)
+{
+    wfre_predictor *predictor = NULL;
+    wfre_status status;
+    for (uint32_t i = 0; i < count; i++) {
+        a->queries[i] = (wfre_predict_query){.tree = question(i), .top = TOP, .hits = a->hits[i]};
+        if (!a->queries[i].tree)
+            return WFRE_ERR_MEMORY;
+    }
+    TRY(wfre_predictor_create(model, threads, &predictor, NULL));
+    TRY(wfre_predictor_know(predictor, graph, WFRE_VALID, NULL));
+    TRY(wfre_predict(predictor, a->queries, count, exhaustive, NULL));
+cleanup:
+    wfre_predictor_free(predictor);
+    return status;
+}
+
+/* The likeliest edges are scored exactly; what is left of estimates, in sums and in edges that only
+ * count together with others, shifts logits by hundredths. Threads make no difference. */
+static void test_estimates(void **state)
+{
+    (void)state;
+    static asked quick, threaded, exact;
+    assert_int_equal(ask(&quick, QUERIES, NULL, false), WFRE_OK);
+    assert_int_equal(ask(&threaded, QUERIES, pool, false), WFRE_OK);
+    assert_int_equal(ask(&exact, QUERIES, pool, true), WFRE_OK);
+    int same = 0;
+    for (int q = 0; q < QUERIES; q++)
+        for (int k = 0; k < TOP; k++) {
+            wfre_hit a = quick.hits[q][k], b = exact.hits[q][k];
+            assert_int_equal(a.entity, threaded.hits[q][k].entity);
+            assert_true(a.distance == threaded.hits[q][k].distance);
+            assert_true(fabs(wfre_model_logit(model, a.distance) -
+                             wfre_model_logit(model, b.distance)) < 0.2);
+            same += a.entity == b.entity;
+        }
+    assert_true(same > QUERIES * TOP * 4 / 5);
+    assert_int_equal(quick.queries[0].scored, 0);
+    assert_int_equal(exact.queries[0].scored, ENTITIES);
+}
+
+/* What cannot be answered edge by edge is embedded, beside what can. */
+static void test_mixed(void **state)
+{
+    (void)state;
+    wfre_hit hits[2][TOP], embedded[TOP];
+    wfre_predict_query both[] = {{.tree = not(edge(0, 1)), .top = TOP, .hits = hits[0]},
+                                 {.tree = edge(0, 3), .top = TOP, .hits = hits[1]}};
+    wfre_predict_query alone = {.tree = not(edge(0, 1)), .top = TOP, .hits = embedded};
+    wfre_predictor *predictor;
+    assert_ok(wfre_predictor_create(model, NULL, &predictor, error));
+    assert_ok(wfre_predict(predictor, &alone, 1, false, error));
+    assert_ok(wfre_predictor_know(predictor, graph, WFRE_TRAIN, error));
+    assert_ok(wfre_predict(predictor, both, 2, false, error));
+    assert_int_equal(alone.hit_count, TOP);
+    assert_memory_equal(hits[0], embedded, sizeof embedded);
+    wfre_predictor_free(predictor);
+}
+
+static wfre_status attempt_ask(void *context)
+{
+    return ask(context, 7, NULL, false);
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    static asked a;
+    assert_int_equal(attempt_ask(&a), WFRE_OK); /* after it the arena has room for all trees */
+    sweep_allocations(attempt_ask, &a);
+}
+
+/* ---- fitting ------------------------------------------------------------------------------ */
+
+static wfre_rank_query queries[2 * QUERIES];
+static wfre_entity answers[2 * QUERIES];
+static wfre_standing standings[2 * QUERIES];
+
+/* The q-th pair (e, r, t) of the train graph, as many apart as there is room. */
+static wfre_edge_group group_at(uint32_t q, wfre_entity *entity)
+{
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, WFRE_TRAIN);
+    *entity = 50 * q;
+    while (edges->entity_begin[*entity] == edges->entity_begin[*entity + 1])
+        ++*entity;
+    return edges->entity_edges[edges->entity_begin[*entity]];
+}
+
+/* Intersections of an edge that the graph has with one that it lacks: knowing the first is worth
+ * more than anything a random model says. */
+static void ask_half_known(void)
+{
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, WFRE_TRAIN);
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        wfre_entity entity;
+        wfre_edge_group group = group_at(q, &entity);
+        answers[q] = wfre_group_targets(edges, group.group).ids[0];
+        queries[q] = (wfre_rank_query){
+            .tree = pair(WFRE_OP_INTERSECT, edge(group.relation, entity), edge(1, 2 * q)),
+            .hard = {&answers[q], 1},
+            .standings = &standings[q]};
+    }
+}
+
+static void test_fit_takes_edges(void **state)
+{
+    (void)state;
+    ask_half_known();
+    model->settings.answering = WFRE_BY_EMBEDDING;
+    assert_ok(wfre_edges_fit(graph, model, queries, QUERIES, 0, pool, NULL, error));
+    assert_int_equal(model->settings.answering, WFRE_BY_EDGES);
+    assert_true(model->settings.edge_room == 0); /* no single edges to tell */
+    assert_true(model->settings.edge_sharpness >= 0.25 && model->settings.edge_sharpness <= 1.5);
+}
+
+/* Answers that lie just where the question is embedded. */
+static void test_fit_keeps_embedding(void **state)
+{
+    (void)state;
+    wfre_isa isa;
+    wfre_linalg *linalg;
+    wfre_embedder *embedder;
+    wfre_embedding embedding;
+    assert_ok(wfre_isa_select(&isa, error));
+    assert_ok(wfre_linalg_create(NULL, isa, &linalg, error));
+    assert_ok(wfre_embedder_create(model, NULL, linalg, &embedder, error));
+    for (uint32_t q = 0; q < QUERIES; q++) {
+        const wfre_node *tree = pair(WFRE_OP_INTERSECT, edge(0, q), edge(3, q + QUERIES));
+        answers[q] = 500 + q;
+        queries[q] =
+            (wfre_rank_query){.tree = tree, .hard = {&answers[q], 1}, .standings = &standings[q]};
+        assert_ok(wfre_embed(embedder, &tree, 1, WFRE_UNION_DNF, &embedding, error));
+        memcpy(model->entities + (size_t)answers[q] * DIM, embedding.rows, DIM * sizeof(float));
+    }
+    assert_ok(wfre_edges_fit(graph, model, queries, QUERIES, 0, pool, NULL, error));
+    assert_int_equal(model->settings.answering, WFRE_BY_EMBEDDING);
+    wfre_embedder_free(embedder);
+    wfre_linalg_free(linalg);
+}
+
+static bool stop_on_second(void *context)
+{
+    return ++*(int *)context == 2;
+}
+
+/* What is interrupted, or fails, leaves the settings as they were. */
+static void test_interrupt(void **state)
+{
+    (void)state;
+    int asked_so_far = 0;
+    wfre_monitor monitor = {.interrupted = stop_on_second, .context = &asked_so_far};
+    ask_half_known();
+    for (uint32_t q = QUERIES; q < 2 * QUERIES; q++) {
+        queries[q] = queries[q - QUERIES];
+        queries[q].standings = &standings[q];
+    }
+    model->settings.answering = WFRE_BY_EMBEDDING;
+    model->settings.edge_room = 0.3;
+    model->settings.edge_sharpness = 2;
+    assert_int_equal(wfre_edges_fit(graph, model, queries, 2 * QUERIES, 0, pool, &monitor, NULL),
+                     WFRE_ERR_INTERRUPTED);
+    assert_int_equal(model->settings.answering, WFRE_BY_EMBEDDING);
+    assert_true(model->settings.edge_room == 0.3 && model->settings.edge_sharpness == 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_suit),
+        cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_fit_takes_edges),
+        cmocka_unit_test(test_fit_keeps_embedding),
+        cmocka_unit_test(test_interrupt),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
