@@ -35,7 +35,7 @@ typedef struct wfre_ask_options {
     bool predicted;   /* ... and those that the model predicts */
     size_t top;       /* at most this many predicted ones; the known ones are always all there */
     double min_probability; /* predicted ones below are left out */
-    bool exhaustive;        /* score every entity instead of searching */
+    bool exhaustive;        /* score every entity instead of estimating most of them */
     double timeout;         /* seconds for the known ones; 0: no limit */
 } wfre_ask_options;
 
@@ -44,7 +44,8 @@ WFRE_API void wfre_ask_options_default(wfre_ask_options *options);
 
 typedef struct wfre_prediction {
     wfre_entity entity;
-    double score;       /* the model's logit: gamma - rho * distance; higher is better */
+    double score;       /* the model's logit, gamma - rho * distance; of a model that answers by
+                         * edges, the logarithm of a truth value. Higher is better */
     double probability; /* that it is an answer; NAN if the model is not calibrated */
 } wfre_prediction;
 
@@ -54,7 +55,7 @@ typedef struct wfre_answers {
     const wfre_prediction *predicted; /* best first */
     size_t predicted_count;
     const char *unpredicted; /* why the model cannot predict, as a sentence; else NULL */
-    size_t scored;           /* entities that the model scored exactly */
+    size_t scored;           /* entities that the model scored exactly; not counted by edges */
 } wfre_answers;
 
 /* Answers a question. What the graph refutes, by an edge that the question denies, is not

@@ -57,7 +57,7 @@ typedef struct wfre_evaluation_info {
     const char *method;  /* "given scores", "exhaustive", "filtered", "edge by edge" */
     uint64_t unranked;   /* queries left out because they have no hard answer */
     uint64_t pairs; /* (query, entity) pairs that ranking had to decide about; 0 for given scores */
-    uint64_t exact; /* of which this many were scored exactly */
+    uint64_t exact; /* of which this many were scored exactly; not counted edge by edge */
     double seconds;
 } wfre_evaluation_info;
 

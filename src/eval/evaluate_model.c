@@ -7,6 +7,7 @@
 #include "eval/evaluation.h"
 #include "eval/partial.h"
 #include "model/rank.h"
+#include "query/exact.h"
 
 static const double SAVE_SECONDS = 60;
 
@@ -137,6 +138,29 @@ static size_t collect(const run *r, uint32_t *next, wfre_rank_query *batch, uint
     return count;
 }
 
+/* Refuses known edges that prove what is to be predicted. Those of train never do. */
+static wfre_status check_known(const run *r, wfre_error *error)
+{
+    wfre_exact *exact = NULL;
+    wfre_status status = WFRE_OK;
+    if (r->model->settings.answering != WFRE_BY_EDGES || r->options->known == WFRE_TRAIN)
+        return WFRE_OK;
+    TRY(wfre_exact_create(r->graph, &exact, error));
+    for (uint32_t q = 0; q < r->set->count; q++) {
+        wfre_list answers, hard = wfre_queryset_hard(r->set, q);
+        TRY(wfre_exact_tree(exact, r->options->known, r->set->rows[q].tree, &answers, error));
+        for (size_t i = 0; i < hard.count; i++)
+            if (wfre_list_has(answers, hard.ids[i]))
+                TRY(wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                              "query %u: the known edges prove a hard answer; only those of train "
+                              "may be known for this query set",
+                              q));
+    }
+cleanup:
+    wfre_exact_free(exact);
+    return status;
+}
+
 static wfre_status make_ranker(run *r, wfre_pool *pool, wfre_error *error)
 {
     wfre_status status;
@@ -192,6 +216,7 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : "model", &set,
                                &r.evaluation, error));
+    TRY(check_known(&r, error));
     const wfre_reliability *reliability = wfre_model_reliability(model);
     if (reliability)
         r.evaluation->reliability = *reliability;

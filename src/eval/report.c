@@ -243,7 +243,7 @@ void wfre_report_method(const wfre_evaluation *evaluation, wfre_text *text)
     const wfre_evaluation_info *info = &evaluation->info;
     wfre_text_whole(text, evaluation->groups[WFRE_GROUP_ALL].queries);
     wfre_text_format(text, " queries in %.1f s, %s", info->seconds, info->method);
-    if (info->pairs) {
+    if (info->exact) {
         wfre_text_add(text, ": ");
         wfre_text_whole(text, info->exact);
         wfre_text_add(text, " of ");

@@ -379,7 +379,6 @@ static wfre_status run_by_edges(wfre_ranker *r, const wfre_rank_query *queries, 
         wfre_pool_run(r->pool, part, rank_judged, &j);
         TRY(check_statuses(r, part, error));
         r->cost.pairs += part * entities;
-        r->cost.exact += r->exhaustive ? part * entities : 0;
     }
 cleanup:
     return status;
@@ -518,7 +517,7 @@ cleanup:
 const char *wfre_ranker_method(const wfre_ranker *ranker)
 {
     if (by_edges(ranker))
-        return "edge by edge";
+        return ranker->exhaustive ? "edge by edge, exhaustively" : "edge by edge";
     return filter_pays(ranker) ? "filtered" : "exhaustive";
 }
 

@@ -44,7 +44,7 @@ WFRE_NODISCARD wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_
 enum { WFRE_RANK_BATCH = 256 };
 
 /* How it ranks, in a word or two: "filtered", "exhaustive" (it was asked for, or the score leaves
- * nothing to gain), or "edge by edge". */
+ * nothing to gain), or "edge by edge" (", exhaustively" if all entities are scored for each). */
 const char *wfre_ranker_method(const wfre_ranker *ranker);
 wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker);
 

@@ -41,3 +41,15 @@ wfre import ring/train.tsv -o train.kg >/dev/null 2>&1
 show wfre train train.kg -o plain.safetensors $small 2>&1 | sed -E 's/in [0-9]+ s/in T s/; s/loss [0-9.]+/loss X/'
 show wfre ask train.kg plain.safetensors '?x : r1(e0, ?x)' --top 1 2>&1 | sed -E 's/in [0-9.]+ ms/in T ms/; s/-  e[0-9]+/-  E/'
 show wfre ask train.kg plain.safetensors '?x : r1(e0, ?x)' --min-probability 0.5
+# A model evaluated in both ways; edges that would give the answers away are refused.
+for split in valid test; do wfre sample g.kg -o $split.tsv --split $split --types '1p 2p 2i 2in' --count 5 >/dev/null 2>&1; done
+first() { show wfre eval g.kg m.safetensors "$@" 2>&1 | sed -E '2s/in [0-9.]+ s/in T s/; 2s/[0-9,]+ of [0-9,]+ pairs/N of N pairs/' | head -n 2; }
+first valid.tsv
+first valid.tsv --exhaustive
+first valid.tsv --by embedding
+first valid.tsv --union all
+first test.tsv --known valid
+first valid.tsv --known valid
+first valid.tsv --by hand
+first valid.tsv --by edges --union dnf
+first valid.tsv --known all
