@@ -52,6 +52,12 @@ struct wfre_edges {
     size_t leaf_capacity, fan_capacity, level_count, level_capacity;
 };
 
+/* The second if the first is not a number. */
+static inline float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
 bool wfre_edges_suit(const wfre_node *tree)
 {
     bool suits = tree->op != WFRE_OP_NEGATE, positive = false;
@@ -207,7 +213,7 @@ static void judge_row(void *context, size_t index, unsigned worker)
     float shift = (float)((double)wfre_room_log(&e->room, relation, known.count) - log(sum));
     float factor = expf(shift);
     for (size_t y = 0; y < e->entities; y++) { /* log of the odds; beside it, 1 + odds */
-        row[y] = fmaxf(row[y] - highest + shift, NOTHING);
+        row[y] = larger(row[y] - highest + shift, NOTHING);
         other[y] = 1 + other[y] * factor;
     }
     e->vectors->log(e->entities, other, other);
@@ -393,7 +399,7 @@ static void complement(const wfre_edges *e, float *set)
 {
     e->vectors->exp(e->entities, set, set);
     for (size_t y = 0; y < e->entities; y++)
-        set[y] = fmaxf(1 - set[y], (float)SMALLEST);
+        set[y] = larger(1 - set[y], (float)SMALLEST);
     e->vectors->log(e->entities, set, set);
 }
 
@@ -418,10 +424,10 @@ static wfre_status combine(walk *w, const wfre_node *node, size_t depth, float *
         if (negated)
             complement(e, set);
         for (size_t y = 0; y < e->entities; y++)
-            out[y] = all ? out[y] + set[y] : fmaxf(out[y], set[y]);
+            out[y] = all ? out[y] + set[y] : larger(out[y], set[y]);
     }
     for (size_t y = 0; y < e->entities; y++)
-        out[y] = fmaxf(out[y], NOTHING);
+        out[y] = larger(out[y], NOTHING);
     return WFRE_OK;
 }
 
