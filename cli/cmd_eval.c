@@ -263,7 +263,8 @@ static int run(const cli_call *call)
 }
 
 static const cli_option OPTIONS[] = {
-    {"exhaustive", 0, CLI_FLAG, NULL, "score every entity; else what a filter cannot decide", 0, 0},
+    {"exhaustive", 0, CLI_FLAG, NULL,
+     "score every entity; else what a filter cannot decide or, by edges, the likeliest", 0, 0},
     {"by", 0, CLI_TEXT, "WAY",
      "answer by embedding, or by edges that are known or predicted (default: as the model says)", 0,
      0},
@@ -299,7 +300,9 @@ const cli_command command_eval = {
         "types\n"
         "without negation.\n\n"
         "Some models answer by edges: what the graph knows is certain, and only what it lacks is\n"
-        "predicted. Others embed a question as a whole; then only those entities are scored that\n"
+        "predicted; but for the likeliest, by estimates, so that ranks may differ a little from\n"
+        "those of --exhaustive. Others embed a question as a whole; then only those entities are "
+        "scored that\n"
         "a cheap estimate cannot tell from a hard answer, and the report says how many. Ctrl-C\n"
         "keeps what is done beside the model, and the same command goes on from there.\n\n"
         "A file of scores has lines 'query <TAB> entity <TAB> score', higher is better, or\n"

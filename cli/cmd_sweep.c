@@ -257,9 +257,12 @@ static wfre_status check_setting(const sweep *s, const char *setting, wfre_error
                     "use --seeds N, and --seed for the first");
     if (strncmp(setting, "lift-", 5) == 0 && s->base.lift)
         return fail(error, WFRE_ERR_ARGUMENT, setting, "is fitted; --set lift=no leaves it as set");
-    if ((strncmp(setting, "edge-", 5) == 0 || strcmp(setting, "answering") == 0) && s->base.edges)
+    if (strncmp(setting, "edge-", 5) == 0 && s->base.edges)
         return fail(error, WFRE_ERR_ARGUMENT, setting,
-                    "is fitted; --set edges=no leaves it as set");
+                    "is fitted; --set answering=edges leaves it as set");
+    if (strcmp(setting, "union") == 0 && s->base.edges)
+        return fail(error, WFRE_ERR_ARGUMENT, setting,
+                    "makes no difference by edges; add --set answering=embedding");
     for (size_t i = 0; cli_has(s->call, "from") && i < sizeof SIZES / sizeof *SIZES; i++)
         if (strcmp(setting, SIZES[i]) == 0)
             return fail(error, WFRE_ERR_ARGUMENT, setting,

@@ -46,7 +46,8 @@ typedef struct wfre_prediction {
     wfre_entity entity;
     double score;       /* the model's logit, gamma - rho * distance; of a model that answers by
                          * edges, the logarithm of a truth value. Higher is better */
-    double probability; /* that it is an answer; NAN if the model is not calibrated */
+    double probability; /* that it is an answer; NAN if the model is not calibrated, or answers by
+                         * edges but had to embed this question */
 } wfre_prediction;
 
 /* Valid until the asker's next question. No entity is in both lists. */
@@ -55,7 +56,7 @@ typedef struct wfre_answers {
     const wfre_prediction *predicted; /* best first */
     size_t predicted_count;
     const char *unpredicted; /* why the model cannot predict, as a sentence; else NULL */
-    size_t scored;           /* entities that the model scored exactly; not counted by edges */
+    size_t scored; /* entities that the model scored exactly; by edges all or not counted */
 } wfre_answers;
 
 /* Answers a question. What the graph refutes, by an edge that the question denies, is not

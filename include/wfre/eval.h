@@ -54,7 +54,8 @@ WFRE_API const wfre_evaluation_row *wfre_evaluation_group(const wfre_evaluation 
 typedef struct wfre_evaluation_info {
     const char *label;   /* what was evaluated */
     const char *dataset; /* the published data set that the graph is, or NULL */
-    const char *method;  /* "given scores", "exhaustive", "filtered", "edge by edge" */
+    const char *method;  /* "given scores", "exhaustive", "filtered", "edge by edge"; if that scored
+                          * every entity, "edge by edge, exhaustively" */
     uint64_t unranked;   /* queries left out because they have no hard answer */
     uint64_t pairs; /* (query, entity) pairs that ranking had to decide about; 0 for given scores */
     uint64_t exact; /* of which this many were scored exactly; not counted edge by edge */
@@ -71,7 +72,8 @@ typedef struct wfre_eval_options {
     uint64_t seed;      /* of the resamplings */
 
     /* Of models only. */
-    bool exhaustive; /* score every entity; else those that a filter cannot decide */
+    bool exhaustive; /* score every entity; else those that a filter cannot decide or, edge by edge,
+                      * the likeliest: then ranks are close, but not always the same */
     const wfre_answering *answering; /* NULL: as the model says */
     wfre_split known;                /* the edges that are known when it answers edge by edge; must
                                       * be among those that make answers easy */

@@ -2,6 +2,7 @@
  * out of the search, so that the two never mix, and so is what the graph refutes. */
 #include "answer/answer.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -99,8 +100,10 @@ static wfre_status find_obstacle(wfre_asker *asker, const wfre_query *query, con
 {
     const wfre_node *normal;
     wfre_error why;
+    const wfre_model_settings *settings = &asker->model->settings;
     *obstacle = query->tree ? NULL : query->not_a_tree;
-    if (!query->tree || asker->model->settings.unions != WFRE_UNION_DNF)
+    if (!query->tree || settings->unions != WFRE_UNION_DNF ||
+        (settings->answering == WFRE_BY_EDGES && wfre_edges_suit(query->tree)))
         return WFRE_OK;
     wfre_status status =
         wfre_tree_normal(&asker->arena, query->tree, WFRE_FORM_DNF_MULTI, &normal, &why);
@@ -129,7 +132,9 @@ static wfre_status conclude(wfre_asker *asker, const wfre_predict_query *query,
         wfre_prediction *p = &predictions[count];
         p->entity = query->hits[count].entity;
         p->score = wfre_model_logit(asker->model, query->hits[count].distance);
-        p->probability = wfre_calibration_probability(asker->model, &view, query->hits, count);
+        p->probability =
+            query->embedded ? (double)NAN
+                            : wfre_calibration_probability(asker->model, &view, query->hits, count);
         if (options->min_probability > 0 && !(p->probability >= options->min_probability))
             break; /* nor can those after it be more likely; without a calibration none is */
     }

@@ -162,7 +162,8 @@ static wfre_status conclude(const builder *b, wfre_explained_set *set,
                                                           query->hit_count, set->known.count);
     for (size_t i = 0; i < query->hit_count; i++)
         set->probabilities[i] =
-            wfre_calibration_probability(b->asker->model, &view, query->hits, i);
+            query->embedded ? (double)NAN
+                            : wfre_calibration_probability(b->asker->model, &view, query->hits, i);
 cleanup:
     wfre_text_free(&shape);
     return status;

@@ -10,6 +10,7 @@
 #include "query/exact.h"
 
 static const double SAVE_SECONDS = 60;
+enum { EDGES_BATCH = 32 }; /* by edges a query takes longer, and gains little from others */
 
 typedef struct run {
     const wfre_graph *graph;
@@ -27,6 +28,11 @@ typedef struct run {
     wfre_evaluation_info before; /* what earlier runs spent */
 } run;
 
+static bool by_edges(const run *r)
+{
+    return r->model->settings.answering == WFRE_BY_EDGES;
+}
+
 void wfre_eval_options_default(wfre_eval_options *options)
 {
     *options = (wfre_eval_options){.bootstrap = 1000, .seed = 1, .known = WFRE_TRAIN};
@@ -40,11 +46,12 @@ static uint64_t key_of(const run *r)
     char settings[512];
     int length = snprintf(
         settings, sizeof settings,
-        "%d %d %d %d %u %u %.17g %.17g %.17g %.17g %.17g %.17g %.17g %d %d %.17g %.17g",
+        "%d %d %d %d %u %u %.17g %.17g %.17g %.17g %.17g %.17g %.17g %d %d %.17g %.17g %.17g %llx",
         (int)r->options->exhaustive, (int)r->unions, (int)model->tnorm, (int)score->kind,
         score->block, score->iterations, score->radius, score->epsilon, score->power, score->floor,
         model->lift[0], model->lift[1], model->lift[2], (int)model->answering,
-        (int)r->options->known, model->edge_sharpness, model->edge_room);
+        (int)r->options->known, model->edge_sharpness, model->edge_room, model->rho,
+        (unsigned long long)wfre_graph_fingerprint(r->graph));
     uint64_t key = wfre_hash(settings, (size_t)length, wfre_model_weights_hash(r->model));
     for (uint32_t q = 0; q < r->set->count; q++) {
         const wfre_queryset_row *row = &r->set->rows[q];
@@ -88,7 +95,8 @@ static void add_cost(run *r)
     wfre_rank_cost cost = r->ranker ? wfre_ranker_cost(r->ranker) : (wfre_rank_cost){0};
     wfre_evaluation_info *info = &r->evaluation->info;
     info->pairs = r->before.pairs + cost.pairs;
-    info->exact = r->before.exact + cost.exact;
+    if (!by_edges(r)) /* else what is scored is not a query */
+        info->exact = r->before.exact + cost.exact;
     info->seconds = r->before.seconds + wfre_clock() - r->started;
 }
 
@@ -124,7 +132,8 @@ cleanup:
 static size_t collect(const run *r, uint32_t *next, wfre_rank_query *batch, uint32_t *ids)
 {
     size_t count = 0;
-    for (; *next < r->set->count && count < WFRE_RANK_BATCH; ++*next) {
+    size_t most = by_edges(r) ? EDGES_BATCH : WFRE_RANK_BATCH;
+    for (; *next < r->set->count && count < most; ++*next) {
         uint32_t q = *next;
         if (r->evaluation->queries[q].ranked || r->evaluation->queries[q].answers == 0)
             continue;
@@ -138,23 +147,25 @@ static size_t collect(const run *r, uint32_t *next, wfre_rank_query *batch, uint
     return count;
 }
 
-/* Refuses known edges that prove what is to be predicted. Those of train never do. */
-static wfre_status check_known(const run *r, wfre_error *error)
+/* Refuses known edges that prove what is to be predicted. Those of train are in every graph that
+ * easy answers come from. */
+static wfre_status check_known(const run *r, const char *path, wfre_error *error)
 {
     wfre_exact *exact = NULL;
     wfre_status status = WFRE_OK;
-    if (r->model->settings.answering != WFRE_BY_EDGES || r->options->known == WFRE_TRAIN)
+    if (!by_edges(r) || r->options->known == WFRE_TRAIN)
         return WFRE_OK;
     TRY(wfre_exact_create(r->graph, &exact, error));
     for (uint32_t q = 0; q < r->set->count; q++) {
         wfre_list answers, hard = wfre_queryset_hard(r->set, q);
+        TRY(wfre_check_interrupt(r->monitor, error));
         TRY(wfre_exact_tree(exact, r->options->known, r->set->rows[q].tree, &answers, error));
         for (size_t i = 0; i < hard.count; i++)
             if (wfre_list_has(answers, hard.ids[i]))
                 TRY(wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                              "query %u: the known edges prove a hard answer; only those of train "
-                              "may be known for this query set",
-                              q));
+                              "%s: the edges of train and valid prove a hard answer of query %u; "
+                              "leave out --known, so that those of train are known",
+                              path, q));
     }
 cleanup:
     wfre_exact_free(exact);
@@ -165,7 +176,7 @@ static wfre_status make_ranker(run *r, wfre_pool *pool, wfre_error *error)
 {
     wfre_status status;
     TRY(wfre_ranker_create(r->model, r->options->exhaustive, pool, &r->ranker, error));
-    if (r->model->settings.answering == WFRE_BY_EDGES)
+    if (by_edges(r))
         TRY(wfre_ranker_know(r->ranker, r->graph, r->options->known, error));
 cleanup:
     return status;
@@ -188,9 +199,7 @@ static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
         for (size_t i = 0; i < count; i++)
             r->evaluation->queries[ids[i]].ranked = true;
     }
-    r->evaluation->info.method = r->ranker                ? wfre_ranker_method(r->ranker)
-                                 : r->options->exhaustive ? "exhaustive"
-                                                          : "filtered";
+    r->evaluation->info.method = wfre_rank_method(r->model, r->options->exhaustive);
 cleanup:
     wfre_ranker_free(r->ranker);
     return status;
@@ -216,9 +225,9 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : "model", &set,
                                &r.evaluation, error));
-    TRY(check_known(&r, error));
+    TRY(check_known(&r, queries, error));
     const wfre_reliability *reliability = wfre_model_reliability(model);
-    if (reliability)
+    if (reliability && asked.settings.answering == model->settings.answering)
         r.evaluation->reliability = *reliability;
     take_from_base(&r);
     if (options->partial) {

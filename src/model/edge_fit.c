@@ -39,6 +39,7 @@ static wfre_status rank(const fitting *f, const wfre_rank_query *queries, size_t
                         size_t stride, wfre_error *error)
 {
     wfre_status status;
+    TRY(wfre_check_interrupt(f->monitor, error));
     TRY(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
     for (size_t q = 0; q < count; q++)
         mrr[q * stride] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
@@ -82,11 +83,6 @@ cleanup:
     return status;
 }
 
-static bool is_edge(const wfre_rank_query *query)
-{
-    return query->tree->op == WFRE_OP_PROJECT && query->tree->children[0]->op == WFRE_OP_ENTITY;
-}
-
 /* Fits on the queries that are single edges, or on those that are not. */
 static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count, bool edges,
                         wfre_error *error)
@@ -95,12 +91,11 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
     wfre_rank_query batch[BATCH];
     size_t size = 0, taken = 0;
     for (size_t q = 0; q < count && taken < MOST_QUERIES; q++) {
-        if (queries[q].hard.count > 0 && is_edge(&queries[q]) == edges)
+        if (queries[q].hard.count > 0 && wfre_node_is_edge(queries[q].tree) == edges)
             batch[size++] = queries[q];
         if (size < BATCH && q + 1 < count)
             continue;
         wfre_report(f->monitor, "fitting edges", q, count, NULL);
-        TRY(wfre_check_interrupt(f->monitor, error));
         TRY(edges ? fit_room(f, batch, size, error) : fit_sharpness(f, batch, size, error));
         taken += size;
         size = 0;
@@ -132,7 +127,9 @@ wfre_status wfre_edges_fit(const wfre_graph *graph, wfre_model *model,
     TRY(wfre_ranker_know(f.ranker, graph, WFRE_TRAIN, error));
     model->settings.answering = WFRE_BY_EDGES;
     TRY(pass(&f, queries, count, true, error));
-    model->settings.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
+    model->settings.edge_room = f.rooms.count < WFRE_TALLY_ENOUGH
+                                    ? before.edge_room
+                                    : rounded(room_at(wfre_tally_best(&f.rooms)));
     TRY(pass(&f, queries, count, false, error));
     double best = wfre_tally_best(&f.sharpnesses);
     model->settings.edge_sharpness = rounded(sharpness_at(best));

@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "graph/room.h"
 #include "model/nearest.h"
+#include "query/normal.h"
 #include "query/set.h"
 
 enum {
@@ -17,6 +18,8 @@ enum {
     MOST_FOLLOWED = 64,    /* ... more only if they are certain */
     REFINED = 64,          /* targets of a source that are scored exactly */
     TABLE_LIMIT = 1 << 25, /* truth values of leaves that are held at a time */
+    TOGETHER = 256,        /* sources that are predicted at a time */
+    MOST_NODES = 8192,     /* of a tree */
     CHUNK = 4096           /* entities a task */
 };
 static const float NOTHING = -80;    /* log of the truth value of what is not at all so */
@@ -58,17 +61,43 @@ static inline float larger(float a, float b)
     return a > b ? a : b;
 }
 
-bool wfre_edges_suit(const wfre_node *tree)
+/* ---- which trees -------------------------------------------------------------------------- */
+
+/* *left is how many nodes there may still be; a shared one counts each time it occurs. */
+static bool suits(const wfre_node *tree, size_t *left)
 {
-    bool suits = tree->op != WFRE_OP_NEGATE, positive = false;
-    for (uint32_t i = 0; suits && i < tree->child_count; i++) {
+    bool suitable = tree->op != WFRE_OP_NEGATE && *left > 0, positive = false;
+    *left -= *left > 0;
+    for (uint32_t i = 0; suitable && i < tree->child_count; i++) {
         const wfre_node *child = tree->children[i];
         bool negated = tree->op == WFRE_OP_INTERSECT && child->op == WFRE_OP_NEGATE;
-        suits = wfre_edges_suit(negated ? child->children[0] : child);
+        suitable = suits(negated ? child->children[0] : child, left);
         positive = positive || !negated;
     }
-    return suits && (positive || tree->op == WFRE_OP_ENTITY);
+    return suitable && (positive || tree->op == WFRE_OP_ENTITY);
 }
+
+bool wfre_edges_suit(const wfre_node *tree)
+{
+    size_t left = MOST_NODES;
+    return suits(tree, &left);
+}
+
+wfre_status wfre_edges_form(wfre_arena *arena, const wfre_node *tree, const wfre_node **form,
+                            wfre_error *error)
+{
+    *form = tree;
+    if (wfre_edges_suit(tree))
+        return WFRE_OK;
+    wfre_status status = wfre_tree_normal(arena, tree, WFRE_FORM_DNF_MULTI, form, error);
+    if (status == WFRE_ERR_UNSUPPORTED || (status == WFRE_OK && !wfre_edges_suit(*form))) {
+        *form = NULL;
+        status = WFRE_OK;
+    }
+    return status;
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
 
 wfre_status wfre_edges_create(const wfre_edges_input *input, wfre_edges **edges, wfre_error *error)
 {
@@ -262,15 +291,12 @@ static wfre_status embed_sources(wfre_edges *e, const source *sources, size_t co
     return wfre_embed(e->input.embedder, e->trees, count, WFRE_UNION_DNF, embedding, error);
 }
 
-/* rows[i, y]: the truth value of the edge from sources[i] to y. */
-static wfre_status predict(wfre_edges *e, const source *sources, size_t count, float *rows,
-                           wfre_error *error)
+static wfre_status predict_together(wfre_edges *e, const source *sources, size_t count, float *rows,
+                                    wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_embedding embedding;
     bool exact = e->input.exhaustive || !wfre_search_estimates(e->input.searcher);
-    if (count == 0)
-        return WFRE_OK;
     if (!exact && !reserve_refined(e, count))
         TRY(wfre_fail_memory(error, "predicting edges"));
     TRY(embed_sources(e, sources, count, &embedding, error));
@@ -283,6 +309,20 @@ static wfre_status predict(wfre_edges *e, const source *sources, size_t count, f
 cleanup:
     return status;
 }
+
+/* rows[i, y]: the truth value of the edge from sources[i] to y. */
+static wfre_status predict(wfre_edges *e, const source *sources, size_t count, float *rows,
+                           wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    for (size_t first = 0, part; first < count; first += part) {
+        part = count - first < TOGETHER ? count - first : TOGETHER;
+        TRY(predict_together(e, sources + first, part, rows + first * e->entities, error));
+    }
+cleanup:
+    return status;
+}
+
 /* ---- projections from sets ---------------------------------------------------------------- */
 
 typedef struct fanning {
@@ -365,11 +405,6 @@ typedef struct walk {
     wfre_error *error;
 } walk;
 
-static bool is_leaf(const wfre_node *node)
-{
-    return node->op == WFRE_OP_PROJECT && node->children[0]->op == WFRE_OP_ENTITY;
-}
-
 /* Room for a child's set at this depth of the tree; NULL when out of memory. */
 static float *level_at(wfre_edges *e, size_t depth)
 {
@@ -394,7 +429,7 @@ static wfre_status take_leaf(walk *w, const wfre_node *node, float *out)
     return WFRE_OK;
 }
 
-/* out = log(1 - e^set). */
+/* The set becomes log(1 - e^set). */
 static void complement(const wfre_edges *e, float *set)
 {
     e->vectors->exp(e->entities, set, set);
@@ -434,7 +469,7 @@ static wfre_status combine(walk *w, const wfre_node *node, size_t depth, float *
 static wfre_status evaluate(walk *w, const wfre_node *node, size_t depth, float *out)
 {
     wfre_edges *e = w->edges;
-    if (is_leaf(node))
+    if (wfre_node_is_edge(node))
         return take_leaf(w, node, out);
     if (node->op == WFRE_OP_ENTITY) {
         for (size_t y = 0; y < e->entities; y++)
@@ -453,7 +488,7 @@ static wfre_status evaluate(walk *w, const wfre_node *node, size_t depth, float 
 /* Notes the sources of a tree's leaves, in the order in which they are met. */
 static wfre_status collect_leaves(wfre_edges *e, const wfre_node *node, size_t *count)
 {
-    if (is_leaf(node)) {
+    if (wfre_node_is_edge(node)) {
         if (!wfre_reserve((void **)&e->sources, &e->source_capacity, *count + 1,
                           sizeof *e->sources))
             return WFRE_ERR_MEMORY;

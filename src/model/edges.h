@@ -6,7 +6,7 @@
  *
  *   edge (x, r, y)    1 if the graph has it, else likely(x, r, y), below 1
  *   projection        y: the best over x of set(x) * edge(x, r, y)
- *   intersection      the product;  of a complement: 1 - set(y)
+ *   intersection      the product;  of a complement: 1 - set(y), at least a millionth
  *   union             the best
  *
  *   likely(x, r, y) = odds / (1 + odds)
@@ -26,8 +26,13 @@
 
 typedef struct wfre_edges wfre_edges;
 
-/* Whether a tree can be answered so: complements stand only beside a set they are taken from. */
+/* Whether a tree can be answered so: complements stand only beside a set they are taken from, and
+ * it has not too many nodes. */
 bool wfre_edges_suit(const wfre_node *tree);
+/* What to answer in the place of a tree: itself, or its DNF+MultiIU form in the arena; NULL if
+ * neither suits. */
+WFRE_NODISCARD wfre_status wfre_edges_form(wfre_arena *arena, const wfre_node *tree,
+                                           const wfre_node **form, wfre_error *error);
 
 /* What it works with, borrowed until it is freed. Of the model's settings, those of edges and the
  * lifts may change. */
@@ -45,8 +50,8 @@ WFRE_NODISCARD wfre_status wfre_edges_create(const wfre_edges_input *input, wfre
                                              wfre_error *error);
 void wfre_edges_free(wfre_edges *edges);
 
-/* truth[q * entities + e]: the logarithm of the truth value of entity e in tree q; 0 for known
- * answers and what is as good as known. The result does not depend on how trees are cut into
+/* truth[q * entities + e]: the logarithm of the truth value of entity e in tree q; without negation
+ * 0 for known answers, and for them alone. The result does not depend on how trees are cut into
  * batches. */
 WFRE_NODISCARD wfre_status wfre_edges_answer(wfre_edges *edges, const wfre_node *const *trees,
                                              size_t count, float *truth, wfre_error *error);

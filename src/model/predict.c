@@ -19,6 +19,7 @@ struct wfre_predictor {
     const wfre_graph *graph; /* NULL: everything is embedded */
     wfre_split split;
     wfre_edges *edges[2]; /* by estimates, exhaustively; NULL until they are needed */
+    wfre_arena arena;     /* forms of the questions at work */
     float *truth;         /* [questions, entities] */
     size_t truth_capacity;
 };
@@ -58,6 +59,7 @@ void wfre_predictor_free(wfre_predictor *predictor)
         return;
     forget_edges(predictor);
     wfre_free(predictor->truth);
+    wfre_arena_free(&predictor->arena);
     wfre_searcher_free(predictor->searcher);
     wfre_embedder_free(predictor->embedder);
     wfre_linalg_free(predictor->linalg);
@@ -151,11 +153,12 @@ static void pick(void *context, size_t q, unsigned worker)
     query->hit_count = best.count;
 }
 
+/* `forms` stand for the trees of the questions. */
 static wfre_status predict_by_edges(wfre_predictor *p, wfre_predict_query *const *queries,
-                                    size_t count, bool exhaustive, wfre_error *error)
+                                    const wfre_node *const *forms, size_t count, bool exhaustive,
+                                    wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    const wfre_node *trees[BATCH];
     size_t entities = p->model->entity_count, most = TABLE_LIMIT / entities + 1;
     wfre_edges_input input = {p->graph,    p->split, p->model,  p->embedder,
                               p->searcher, p->pool,  exhaustive};
@@ -163,14 +166,12 @@ static wfre_status predict_by_edges(wfre_predictor *p, wfre_predict_query *const
         TRY(wfre_edges_create(&input, &p->edges[exhaustive], error));
     for (size_t first = 0, part; first < count; first += part) {
         part = count - first < most ? count - first : most;
-        for (size_t q = 0; q < part; q++) {
-            trees[q] = queries[first + q]->tree;
+        for (size_t q = 0; q < part; q++)
             queries[first + q]->scored = exhaustive ? entities : 0;
-        }
         if (!wfre_reserve((void **)&p->truth, &p->truth_capacity, part * entities,
                           sizeof *p->truth))
             TRY(wfre_fail_memory(error, "predicting"));
-        TRY(wfre_edges_answer(p->edges[exhaustive], trees, part, p->truth, error));
+        TRY(wfre_edges_answer(p->edges[exhaustive], forms + first, part, p->truth, error));
         picking c = {p, queries + first};
         wfre_pool_run(p->pool, part, pick, &c);
     }
@@ -187,14 +188,20 @@ wfre_status wfre_predict(wfre_predictor *predictor, wfre_predict_query *queries,
         TRY(wfre_predictor_prepare(predictor, error));
     for (size_t first = 0; first < count; first += BATCH) {
         wfre_predict_query *kinds[2][BATCH];
+        const wfre_node *forms[BATCH];
         size_t counts[2] = {0, 0};
+        wfre_arena_reset(&predictor->arena);
         for (size_t q = first; q < count && q < first + BATCH; q++) {
-            bool kind = by_edges && wfre_edges_suit(queries[q].tree);
-            kinds[kind][counts[kind]++] = &queries[q];
+            const wfre_node *form = NULL;
+            if (by_edges)
+                TRY(wfre_edges_form(&predictor->arena, queries[q].tree, &form, error));
+            queries[q].embedded = by_edges && !form;
+            forms[counts[1]] = form;
+            kinds[form != NULL][counts[form != NULL]++] = &queries[q];
         }
         if (counts[0] > 0)
             TRY(predict_embedded(predictor, kinds[0], counts[0], exhaustive, error));
-        TRY(predict_by_edges(predictor, kinds[1], counts[1], exhaustive, error));
+        TRY(predict_by_edges(predictor, kinds[1], forms, counts[1], exhaustive, error));
     }
 cleanup:
     return status;

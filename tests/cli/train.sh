@@ -51,4 +51,6 @@ head -c 300 ring.safetensors >cut.safetensors
 show wfre info cut.safetensors
 show wfre train ring.kg $small --set lift-projection=2
 wfre train ring.kg $small -o plain.safetensors --set lift=no --set lift-projection=2 >/dev/null 2>&1 && wfre info plain.safetensors | grep '^lift-'
-wfre train ring.kg $small -o whole.safetensors --set edges=no >/dev/null 2>&1 && wfre info whole.safetensors | grep "^answering"
+wfre train ring.kg $small -o whole.safetensors --set answering=embedding >/dev/null 2>&1 && wfre info whole.safetensors | grep "^answering"
+wfre train ring.kg $small -o sharp.safetensors --set answering=edges --set edge-room=0.3 >/dev/null 2>&1 && wfre info sharp.safetensors | grep "^answering\|^edge"
+show wfre train ring.kg $small --set edge-room=0.3

@@ -77,6 +77,31 @@ static void test_suit(void **state)
     assert_false(wfre_edges_suit(pair(WFRE_OP_INTERSECT, a, not(not(b)))));
 }
 
+/* Brackets and double negations do not matter; what is too large does. */
+static void test_form(void **state)
+{
+    (void)state;
+    const wfre_node *a = edge(0, 1), *b = edge(1, 2), *c = edge(3, 4), *form;
+    const wfre_node *bracketed =
+        pair(WFRE_OP_INTERSECT, pair(WFRE_OP_INTERSECT, not(b), not(c)), not(not(a)));
+    assert_false(wfre_edges_suit(bracketed));
+    assert_ok(wfre_edges_form(&arena, bracketed, &form, error));
+    assert_non_null(form);
+    assert_true(wfre_edges_suit(form));
+    assert_int_equal(form->child_count, 3);
+    assert_ok(wfre_edges_form(&arena, not(pair(WFRE_OP_UNION, b, not(a))), &form, error));
+    assert_non_null(form);
+    assert_ok(wfre_edges_form(&arena, a, &form, error));
+    assert_ptr_equal(form, a);
+    assert_ok(wfre_edges_form(&arena, not(a), &form, error));
+    assert_null(form);
+    for (int i = 0; i < 40; i++) /* shared nodes, a million millions of them if written out */
+        a = pair(WFRE_OP_UNION, a, a);
+    assert_false(wfre_edges_suit(a));
+    assert_ok(wfre_edges_form(&arena, a, &form, error));
+    assert_null(form);
+}
+
 /* Questions of seven shapes. */
 static const wfre_node *question(uint32_t i)
 {
@@ -161,6 +186,7 @@ static void test_mixed(void **state)
     assert_ok(wfre_predict(predictor, both, 2, false, error));
     assert_int_equal(alone.hit_count, TOP);
     assert_memory_equal(hits[0], embedded, sizeof embedded);
+    assert_true(both[0].embedded && !both[1].embedded && !alone.embedded);
     wfre_predictor_free(predictor);
 }
 
@@ -216,7 +242,7 @@ static void test_fit_takes_edges(void **state)
     model->settings.answering = WFRE_BY_EMBEDDING;
     assert_ok(wfre_edges_fit(graph, model, queries, QUERIES, 0, pool, NULL, error));
     assert_int_equal(model->settings.answering, WFRE_BY_EDGES);
-    assert_true(model->settings.edge_room == 0); /* no single edges to tell */
+    assert_true(model->settings.edge_room == 0.5); /* no single edges to tell */
     assert_true(model->settings.edge_sharpness >= 0.25 && model->settings.edge_sharpness <= 1.5);
 }
 
@@ -274,6 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_suit),
+        cmocka_unit_test(test_form),
         cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_out_of_memory),

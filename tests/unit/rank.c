@@ -154,7 +154,8 @@ static double rank_all(bool exhaustive, wfre_union unions, wfre_pool *threads)
     wfre_ranker *ranker;
     memset(standings, 0xAA, sizeof standings);
     assert_ok(wfre_ranker_create(model, exhaustive, threads, &ranker, error));
-    assert_string_equal(wfre_ranker_method(ranker), exhaustive ? "exhaustive" : "filtered");
+    assert_string_equal(wfre_rank_method(model, exhaustive),
+                        exhaustive ? "exhaustive" : "filtered");
     assert_ok(wfre_ranker_run(ranker, queries, QUERIES, unions, error));
     wfre_rank_cost cost = wfre_ranker_cost(ranker);
     assert_int_equal(cost.pairs, (uint64_t)(QUERIES - 1) * ENTITIES);
