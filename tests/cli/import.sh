@@ -49,8 +49,8 @@ show wfre info betae.kg
 printf '@prefix : <http://e/> .\n:a :r _:x . _:s1_x :r :b .\n' >first.ttl
 printf '@prefix : <http://e/> .\n:c :r _:x .\n' >second.ttl
 show wfre import first.ttl second.ttl -o blanks.kg --literals
-show wfre ask blanks.kg '?x : r(?x, ?y)' | sed 's|in [0-9.]* ms|in T ms|'
-show wfre ask blanks.kg '?x : r(?y, ?x)' | sed 's|in [0-9.]* ms|in T ms|'
+show wfre ask blanks.kg '?x : r(?x, ?y)' 2>&1
+show wfre ask blanks.kg '?x : r(?y, ?x)' 2>&1
 
 # A dictionary in WordNet's format: names by sense, mirrors left out, words' pointers kept.
 mkdir wordnet
@@ -86,7 +86,7 @@ show wfre import many.tsv -o one.kg --holdout 0.2 --seed 5
 wfre import many.tsv -o two.kg --holdout 0.2 --seed 5 >two.txt && cmp one.kg two.kg && echo same seed, same file
 wfre import many.tsv -o two.kg --holdout 0.2 --seed 6 >two.txt && cmp -s one.kg two.kg || echo other seed, other file
 show wfre import family.tsv -o small.kg --holdout 0.5
-show wfre import family.tsv -o family.kg --json | sed 's/"seconds":[0-9.]*/"seconds":S/'
+show wfre import family.tsv -o family.kg --json
 show wfre import --help
 
 # The generated graph of the benchmark; its numbers differ from run to run.

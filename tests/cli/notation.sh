@@ -4,7 +4,7 @@ printf '%s\t%s\t%s\n' 'Ang Lee' 'won award' Oscar 'Ang Lee' directed 'Life of Pi
     'Kathryn Bigelow' directed 'The "Hurt" Locker' 'Kathryn Bigelow' citizen USA \
     'Émile Zola' citizen 'and' 'Émile Zola' directed '#1' >films.tsv
 wfre import films.tsv -o f.kg >/dev/null
-ask() { show wfre ask f.kg "$@" 2>&1 | sed 's/ in [0-9.]* ms//'; }
+ask() { show wfre ask f.kg "$@" 2>&1; }
 ask '?f : "won award"(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA)'
 ask "?f:'won award'(?d,Oscar) and directed(?d,?f) and not citizen(?d,USA)"
 ask '?f : ∃?d. "won award"(?d,Oscar)∧directed(?d,?f)∧¬citizen(?d,USA)'

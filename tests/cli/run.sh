@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs tests/cli/NAME.sh in an empty folder and compares what it prints (standard output and error)
 # with NAME.out. `update NAME` writes NAME.out anew; read the difference before committing it.
+# Times that a command took stand there as T: they are never the same twice.
 set -u
 : "${WFRE:?is not set: name the wfre program}"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,6 +25,7 @@ export -f show
 code=$?
 [ $code -eq 77 ] && { cat "$folder.out"; rm -f "$folder.out"; exit 77; }
 [ $code -eq 0 ] || echo "[script exit $code]" >>"$folder.out"
+sed -E -i 's/( in )[0-9.]+ (ms|s)\b/\1T \2/; s/("seconds": ?)[0-9.e+-]+/\1T/g' "$folder.out"
 if [ $update = yes ]; then
     mv "$folder.out" "$here/$name.out"
     exit 0

@@ -3,8 +3,7 @@ folder=$HERE/../data/family-betae
 wfre import "$folder" -o g.kg >/dev/null
 show wfre sample g.kg -o a.tsv --types '1p 2p,2in' --count 3 --seed 5
 cat a.tsv
-show wfre sample g.kg -o b.tsv --types '1p 2p,2in' --count 3 --seed 5 -j 1 --json |
-    sed 's/"seconds":[0-9.]*/"seconds":S/'
+show wfre sample g.kg -o b.tsv --types '1p 2p,2in' --count 3 --seed 5 -j 1 --json
 cmp a.tsv b.tsv
 # What a type gives does not depend on its neighbours.
 wfre sample g.kg -o c.tsv --types 2in --count 3 --seed 5 2>/dev/null
