@@ -1,5 +1,5 @@
-/* Two passes over the queries. The order of single edges depends on the room alone, so the first
- * fits that on them; the second fits the sharpness on all others, and compares with embedding. */
+/* Two passes over the queries: the first fits the room, the second the sharpness, on which the
+ * order of single edges does not depend, and compares with embedding. */
 #include "model/edge_fit.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ enum {
     BATCH = 70,
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
     SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
-    USUAL = 2,       /* of them */
+    USUAL = 2,       /* of either */
     MOST_QUERIES = 280
 };
 
@@ -28,7 +28,7 @@ static double sharpness_at(double index)
 typedef struct fitting {
     wfre_model *model;
     wfre_ranker *ranker;
-    double end; /* on wfre_clock; 0 for none */
+    double seconds; /* for each pass; 0: no limit */
     const wfre_monitor *monitor;
     wfre_tally rooms, sharpnesses;
     double against_embedding[SHARPNESSES]; /* what each gains */
@@ -83,23 +83,27 @@ cleanup:
     return status;
 }
 
-/* Fits on the queries that are single edges, or on those that are not. */
+typedef wfre_status fit_batch(fitting *f, const wfre_rank_query *queries, size_t count,
+                              wfre_error *error);
+
+/* Fits on all queries, or on those that are not single edges. */
 static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count, bool edges,
-                        wfre_error *error)
+                        fit_batch *fit, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_rank_query batch[BATCH];
     size_t size = 0, taken = 0;
+    double start = wfre_clock();
     for (size_t q = 0; q < count && taken < MOST_QUERIES; q++) {
-        if (queries[q].hard.count > 0 && wfre_node_is_edge(queries[q].tree) == edges)
+        if (queries[q].hard.count > 0 && (edges || !wfre_node_is_edge(queries[q].tree)))
             batch[size++] = queries[q];
         if (size < BATCH && q + 1 < count)
             continue;
         wfre_report(f->monitor, "fitting edges", q, count, NULL);
-        TRY(edges ? fit_room(f, batch, size, error) : fit_sharpness(f, batch, size, error));
+        TRY(fit(f, batch, size, error));
         taken += size;
         size = 0;
-        if (f->end > 0 && wfre_clock() > f->end)
+        if (f->seconds > 0 && wfre_clock() - start > f->seconds)
             break;
     }
 cleanup:
@@ -119,18 +123,18 @@ wfre_status wfre_edges_fit(const wfre_graph *graph, wfre_model *model,
     wfre_status status;
     wfre_model_settings before = model->settings;
     fitting f = {.model = model,
-                 .end = seconds > 0 ? wfre_clock() + seconds : 0,
+                 .seconds = seconds / 2,
                  .monitor = monitor,
-                 .rooms = {.values = ROOMS},
+                 .rooms = {.values = ROOMS, .base = USUAL},
                  .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
     TRY(wfre_ranker_create(model, false, pool, &f.ranker, error));
     TRY(wfre_ranker_know(f.ranker, graph, WFRE_TRAIN, error));
     model->settings.answering = WFRE_BY_EDGES;
-    TRY(pass(&f, queries, count, true, error));
+    TRY(pass(&f, queries, count, true, fit_room, error));
     model->settings.edge_room = f.rooms.count < WFRE_TALLY_ENOUGH
                                     ? before.edge_room
                                     : rounded(room_at(wfre_tally_best(&f.rooms)));
-    TRY(pass(&f, queries, count, false, error));
+    TRY(pass(&f, queries, count, false, fit_sharpness, error));
     double best = wfre_tally_best(&f.sharpnesses);
     model->settings.edge_sharpness = rounded(sharpness_at(best));
     if (f.against_embedding[lround(best)] < 0)

@@ -92,7 +92,7 @@ void wfre_model_settings_default(wfre_model_settings *settings)
         .lift = {1, 1, 1},
         .answering = WFRE_BY_EMBEDDING,
         .edge_sharpness = 0.7,
-        .edge_room = 0.5,
+        .edge_room = 0.4,
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }

@@ -216,6 +216,7 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
         s->model.bases = s->model.bases < 24 ? 24 : s->model.bases;
         s->forward_edges = 0.5; /* random answers have few edges, what is asked for often many */
         s->forward_paths = 0.5;
+        s->mix[0] = 60; /* with so many, single edges learn last, and edges are all that counts */
     }
     if (edges > (double)MANY_EDGES * (double)entities) { /* large sets of answers */
         s->model.rho = 20;

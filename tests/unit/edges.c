@@ -242,8 +242,30 @@ static void test_fit_takes_edges(void **state)
     model->settings.answering = WFRE_BY_EMBEDDING;
     assert_ok(wfre_edges_fit(graph, model, queries, QUERIES, 0, pool, NULL, error));
     assert_int_equal(model->settings.answering, WFRE_BY_EDGES);
-    assert_true(model->settings.edge_room == 0.5); /* no single edges to tell */
+    assert_true(model->settings.edge_room >= 0 && model->settings.edge_room <= 1);
     assert_true(model->settings.edge_sharpness >= 0.25 && model->settings.edge_sharpness <= 1.5);
+}
+
+/* Of the pairs' edges each leads to an entity that no other leads to: what lacks one is likely. The
+ * weight of that rises if it is so for the answers, and falls if it is not. */
+static void test_fit_room(void **state)
+{
+    (void)state;
+    wfre_graph *pairs = toy_pairs_graph(300);
+    for (int lacks = 0; lacks < 2; lacks++) {
+        wfre_model *one;
+        assert_ok(wfre_model_create(pairs, &model->settings, 1, &one, error));
+        one->settings.edge_room = 0.4;
+        for (uint32_t q = 0; q < QUERIES; q++) {
+            answers[q] = 300 + 2 * q + (lacks ? 0 : 1);
+            queries[q] = (wfre_rank_query){
+                .tree = edge(0, 2 * q), .hard = {&answers[q], 1}, .standings = &standings[q]};
+        }
+        assert_ok(wfre_edges_fit(pairs, one, queries, QUERIES, 0, pool, NULL, error));
+        assert_true(lacks ? one->settings.edge_room > 0.4 : one->settings.edge_room < 0.4);
+        wfre_model_free(one);
+    }
+    wfre_graph_close(pairs);
 }
 
 /* Answers that lie just where the question is embedded. */
@@ -299,13 +321,10 @@ static void test_interrupt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suit),
-        cmocka_unit_test(test_form),
-        cmocka_unit_test(test_estimates),
-        cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_fit_takes_edges),
-        cmocka_unit_test(test_fit_keeps_embedding),
+        cmocka_unit_test(test_suit),          cmocka_unit_test(test_form),
+        cmocka_unit_test(test_estimates),     cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_fit_takes_edges),
+        cmocka_unit_test(test_fit_room),      cmocka_unit_test(test_fit_keeps_embedding),
         cmocka_unit_test(test_interrupt),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -461,10 +461,10 @@ static void test_presets(void **state)
     (void)state;
     struct {
         uint32_t entities, relations, triples, bases, batch;
-        double intersections; /* their share */
-    } cases[] = {{3000, 4, 9000, 16, 512, 1},
-                 {3000, 160, 9000, 24, 512, 1},
-                 {3000, 160, 40000, 24, 1024, 2}};
+        double edges, intersections; /* their shares */
+    } cases[] = {{3000, 4, 9000, 16, 512, 4, 1},
+                 {3000, 160, 9000, 24, 512, 60, 1},
+                 {3000, 160, 40000, 24, 1024, 60, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         wfre_graph *graph =
             toy_random_graph(5, cases[i].entities, cases[i].relations, cases[i].triples);
@@ -472,6 +472,7 @@ static void test_presets(void **state)
         assert_ok(wfre_train_preset(NULL, graph, &s, error));
         assert_int_equal(s.model.bases, cases[i].bases);
         assert_int_equal(s.batch, cases[i].batch);
+        assert_true(s.mix[0] == cases[i].edges);
         assert_true(s.mix[3] == cases[i].intersections && s.mix[4] == cases[i].intersections);
         assert_true(s.mass == 0.05);
         wfre_graph_close(graph);
