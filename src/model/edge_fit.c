@@ -131,9 +131,7 @@ wfre_status wfre_edges_fit(const wfre_graph *graph, wfre_model *model,
     TRY(wfre_ranker_know(f.ranker, graph, WFRE_TRAIN, error));
     model->settings.answering = WFRE_BY_EDGES;
     TRY(pass(&f, queries, count, true, fit_room, error));
-    model->settings.edge_room = f.rooms.count < WFRE_TALLY_ENOUGH
-                                    ? before.edge_room
-                                    : rounded(room_at(wfre_tally_best(&f.rooms)));
+    model->settings.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
     TRY(pass(&f, queries, count, false, fit_sharpness, error));
     double best = wfre_tally_best(&f.sharpnesses);
     model->settings.edge_sharpness = rounded(sharpness_at(best));

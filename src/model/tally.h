@@ -8,10 +8,7 @@
 
 #include <stdint.h>
 
-enum {
-    WFRE_TALLY_VALUES = 9,  /* at most */
-    WFRE_TALLY_ENOUGH = 30, /* queries to tell anything */
-};
+enum { WFRE_TALLY_VALUES = 9 }; /* at most */
 
 typedef struct wfre_tally {
     int values;
