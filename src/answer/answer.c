@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/calibration.h"
-#include "query/exact.h"
+#include "exact/exact.h"
+#include "infer/probability.h"
 #include "query/formula.h"
 #include "query/normal.h"
 #include "query/types.h"

@@ -2,7 +2,7 @@
 #ifndef WFRE_SRC_ANSWER_ANSWER_H
 #define WFRE_SRC_ANSWER_ANSWER_H
 
-#include "model/predict.h"
+#include "infer/predict.h"
 #include "wfre/answer.h"
 
 struct wfre_asker {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "query/exact.h"
+#include "exact/exact.h"
 #include "query/formula.h"
 #include "query/types.h"
 

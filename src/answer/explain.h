@@ -10,7 +10,7 @@
 
 #include "answer/answer.h"
 #include "base/text.h"
-#include "model/calibration.h"
+#include "infer/probability.h"
 
 enum {
     WFRE_EXPLAIN_CANDIDATES = WFRE_EXPLAINED, /* of a variable, the one asked for too */

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "eval/evaluation.h"
 #include "eval/partial.h"
-#include "model/rank.h"
-#include "query/exact.h"
+#include "exact/exact.h"
+#include "measure/rank.h"
 
 static const double SAVE_SECONDS = 60;
 enum { EDGES_BATCH = 32 }; /* by edges a query takes longer, and gains little from others */

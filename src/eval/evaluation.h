@@ -3,8 +3,8 @@
 #ifndef WFRE_SRC_EVAL_EVALUATION_H
 #define WFRE_SRC_EVAL_EVALUATION_H
 
-#include "model/metrics.h"
-#include "query/queryset.h"
+#include "measure/metrics.h"
+#include "sample/queryset.h"
 #include "wfre/eval.h"
 
 /* Upper ends of the classes of the rank distribution; the last class has none. */

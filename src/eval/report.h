@@ -7,8 +7,8 @@
 #define WFRE_SRC_EVAL_REPORT_H
 
 #include "eval/evaluation.h"
-#include "eval/grid.h"
 #include "eval/published.h"
+#include "report/grid.h"
 
 enum { WFRE_COMPARED_TYPES = 20, WFRE_COMPARED_COLUMNS = WFRE_COMPARED_TYPES + WFRE_GROUPS };
 

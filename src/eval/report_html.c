@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/curve.h"
-#include "eval/page.h"
 #include "eval/report.h"
+#include "report/curve.h"
+#include "report/page.h"
 
 /* ---- parts of the page -------------------------------------------------------------------- */
 

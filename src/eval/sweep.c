@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/page.h"
 #include "eval/report.h"
+#include "report/page.h"
 
 enum { MAXIMUM_POINTS = 64, LINES = 3 };
 

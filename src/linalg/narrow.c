@@ -1,4 +1,4 @@
-/* Kernels that make features of histograms and multiply them as bytes (model/sketch.c), in vectors
+/* Kernels that make features of histograms and multiply them as bytes (search/sketch.c), in vectors
  * of WFRE_LANES floats (simd.h); built once per instruction set. */
 #include "linalg/narrow.h"
 

@@ -13,8 +13,7 @@
 #define WFRE_SRC_MODEL_CALIBRATION_H
 
 #include "base/text.h"
-#include "model/rank.h"
-#include "model/search.h"
+#include "model/model.h"
 
 enum {
     WFRE_CALIBRATION_DEPTH = 20, /* predictions a question that the fit looks at */
@@ -33,31 +32,6 @@ typedef struct wfre_calibration {
 } wfre_calibration;
 
 void wfre_calibration_free(wfre_calibration *calibration);
-
-/* Fits the model's calibration on these queries, two thirds of each shape, and measures it on the
- * rest. As when a question is asked, what the train graph refutes is not ranked. `seconds` limits
- * it by leaving out the last ones; 0 for no limit. */
-WFRE_NODISCARD wfre_status wfre_calibrate_on(const wfre_graph *graph, wfre_model *model,
-                                             const wfre_rank_query *queries, size_t count,
-                                             double seconds, wfre_pool *pool,
-                                             const wfre_monitor *monitor, wfre_error *error);
-
-/* One question's hits as a calibration sees them. The hits are those of a search for at least
- * WFRE_CALIBRATION_DEPTH of them, or all there are. */
-typedef struct wfre_calibration_view {
-    const wfre_calibration_shape *shape;
-    double terms[WFRE_CALIBRATION_TERMS]; /* those that are the same for all hits */
-} wfre_calibration_view;
-
-/* `shape` is a name, `known` the number of known answers. */
-wfre_calibration_view wfre_calibration_view_of(const wfre_model *model, const char *shape,
-                                               const wfre_hit *hits, size_t count, size_t known);
-/* Everything that the probability of the hit at `index` depends on. */
-void wfre_calibration_terms(const wfre_model *model, const wfre_calibration_view *view,
-                            const wfre_hit *hits, size_t index, double *terms);
-/* The probability of the hit at `index`, counted from 0; NAN without a calibration. */
-double wfre_calibration_probability(const wfre_model *model, const wfre_calibration_view *view,
-                                    const wfre_hit *hits, size_t index);
 
 /* A calibration as text for a model's metadata, one line a shape; and back. */
 void wfre_calibration_print(const wfre_calibration *calibration, wfre_text *text);

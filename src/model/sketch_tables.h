@@ -1,4 +1,4 @@
-/* What a sketch of all entities (model/sketch.h) consists of, and how a model's file keeps it. */
+/* What a sketch of all entities (search/sketch.h) consists of, and how a model's file keeps it. */
 #ifndef WFRE_SRC_MODEL_SKETCH_TABLES_H
 #define WFRE_SRC_MODEL_SKETCH_TABLES_H
 

@@ -7,14 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chart.h"
 #include "base/clock.h"
-#include "base/curve.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "model/calibration.h"
 #include "model/file.h"
 #include "model/safetensors.h"
+#include "report/chart.h"
+#include "report/curve.h"
 #include "train/checkpoint.h"
 #include "train/validate.h"
 

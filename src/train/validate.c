@@ -5,13 +5,13 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "model/calibration.h"
-#include "model/edge_fit.h"
-#include "model/lift.h"
-#include "model/rank.h"
-#include "query/exact.h"
-#include "query/queryset.h"
+#include "exact/exact.h"
+#include "fit/edges.h"
+#include "fit/probability.h"
+#include "fit/scale.h"
+#include "measure/rank.h"
 #include "query/types.h"
+#include "sample/queryset.h"
 #include "wfre/query.h"
 
 /* In the order of wfre_betae_types. */

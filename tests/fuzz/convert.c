@@ -1,5 +1,5 @@
 /* A pickled tuple of three, the queries, their easy and their hard answers, into a query set. */
-#include "query/convert.h"
+#include "sample/convert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

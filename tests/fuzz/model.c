@@ -1,7 +1,7 @@
 /* A model's file. One that opens answers a question, whatever its numbers are; a refused one gets a
  * message. */
 #include "importing.h"
-#include "model/predict.h"
+#include "infer/predict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

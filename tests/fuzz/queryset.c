@@ -1,6 +1,6 @@
 /* Query sets, line by line, with a graph and without one. What is taken has answers within the
  * graph, ascending, none of them both easy and hard. */
-#include "query/queryset.h"
+#include "sample/queryset.h"
 #include "small_graph.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);

@@ -1,11 +1,11 @@
 /* Random questions on random graphs and models, answered edge by edge: the truth values are those
- * of the definition (src/model/edges.h), worked out here in plain double precision over all
+ * of the definition (src/infer/edges.h), worked out here in plain double precision over all
  * entities, and without negation those that are certain are the known answers. */
 #include "check.h"
 
 #include <math.h>
 
-#include "model/predict.h"
+#include "infer/predict.h"
 #include "toy.h"
 
 /* So few that a projection follows all of them. */

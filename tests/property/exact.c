@@ -5,7 +5,7 @@
  * WFRE_SEED picks another seed, WFRE_CASES another number of cases. A failure prints the case,
  * which is enough to repeat it alone: every case has its own stream of random numbers. */
 #include "check.h"
-#include "query/join.h"
+#include "exact/join.h"
 #include "toy.h"
 
 enum { ENTITIES = 12, RELATIONS = 3, QUERIES_PER_GRAPH = 20, TREE_DEPTH = 5 };

@@ -12,12 +12,12 @@
 #include <zlib.h>
 
 #include "base/bf16.h"
-#include "base/curve.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "report/curve.h"
 
 static void test_errors(void **state)
 {

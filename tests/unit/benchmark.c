@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "query/ground.h"
-#include "query/queryset.h"
+#include "sample/ground.h"
+#include "sample/queryset.h"
 #include "toy.h"
 #include "wfre/query.h"
 

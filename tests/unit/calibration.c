@@ -1,13 +1,15 @@
 /* src/model/calibration: probabilities learned from queries whose truth is made up, so that it is
  * known; their way through a model file; damaged text; memory. */
 #include "model/calibration.h"
+#include "fit/probability.h"
+#include "infer/probability.h"
 
 #include <math.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "check.h"
-#include "model/predict.h"
+#include "infer/predict.h"
 #include "query/types.h"
 #include "toy.h"
 

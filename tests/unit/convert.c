@@ -1,6 +1,6 @@
 /* Published queries from pickled values: what is refused, and behaviour without memory. That whole
  * folders are reproduced is tests/golden/published.c and tests/cli/queries.sh. */
-#include "query/convert.h"
+#include "sample/convert.h"
 #include "check.h"
 
 #include <unistd.h>

@@ -1,12 +1,12 @@
-/* src/model/edges and edge_fit: which questions are answered edge by edge, that estimates give what
- * exact distances give, and what is fitted. */
+/* src/infer/edges and src/fit/edges: which questions are answered edge by edge, that estimates give
+ * what exact distances give, and what is fitted. */
 #include "check.h"
 
 #include <math.h>
 
 #include "base/rng.h"
-#include "model/edge_fit.h"
-#include "model/predict.h"
+#include "fit/edges.h"
+#include "infer/predict.h"
 #include "toy.h"
 
 enum { ENTITIES = 2500, DIM = 40, TOP = 10, QUERIES = 40 };

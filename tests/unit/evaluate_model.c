@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "eval/evaluation.h"
-#include "model/rank.h"
+#include "measure/rank.h"
 #include "star.h"
 
 enum { ENTITIES = 30, QUERIES = 600 };

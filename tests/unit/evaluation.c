@@ -1,4 +1,4 @@
-/* src/model/metrics and src/eval: standings, averages, intervals, files of scores. */
+/* src/measure/metrics and src/eval: standings, averages, intervals, files of scores. */
 #include "check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * That its answers are right is tests/property/exact.c. */
 #include "base/clock.h"
 #include "check.h"
-#include "query/join.h"
+#include "exact/join.h"
 #include "toy.h"
 
 /* More than one word of bits, and not a multiple of 64. */

@@ -1,9 +1,9 @@
-/* src/model/lift: questions are multiplied by the lift of their last step before they are compared,
+/* src/fit/scale: questions are multiplied by the lift of their last step before they are compared,
  * and the fit finds lifts that were planted. */
 #include "check.h"
 
+#include "fit/scale.h"
 #include "model/embed.h"
-#include "model/lift.h"
 #include "star.h"
 
 enum { ENTITIES = 600, DIM = 40, MANY = 40, FEW = 10, QUERIES = MANY + MANY + FEW };

@@ -1,11 +1,11 @@
-/* src/query/queryset: the query-set file, read and written. */
+/* src/sample/queryset: the query-set file, read and written. */
 #include "check.h"
 
 #include <unistd.h>
 
 #include "graph/graph.h"
 #include "query/notation.h"
-#include "query/queryset.h"
+#include "sample/queryset.h"
 
 static char folder[] = "/tmp/wfre-queryset-XXXXXX";
 static char path[64];

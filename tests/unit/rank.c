@@ -1,14 +1,14 @@
-/* src/model/separable, filter and rank: filtered ranking agrees with exhaustive ranking, and that
- * with scoring pairs one by one. */
+/* src/search/separable, filter and src/measure/rank: filtered ranking agrees with exhaustive
+ * ranking, and that with scoring pairs one by one. */
 #include "check.h"
 
 #include <math.h>
 
 #include "base/rng.h"
+#include "measure/rank.h"
 #include "model/embed.h"
-#include "model/filter.h"
-#include "model/rank.h"
-#include "model/separable.h"
+#include "search/filter.h"
+#include "search/separable.h"
 #include "star.h"
 
 enum { ENTITIES = 2500, QUERIES = 24, ANSWERS = 5 };

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "base/chart.h"
 #include "base/file.h"
 #include "eval/report.h"
+#include "report/chart.h"
 #include "star.h"
 
 /* Every element is closed in order, attributes are quoted, and no number went wrong. */

@@ -1,7 +1,7 @@
 /* Sampled training queries: what they promise, on any number of threads. */
 #include "check.h"
-#include "query/exact.h"
-#include "query/ground.h"
+#include "exact/exact.h"
+#include "sample/ground.h"
 #include "toy.h"
 
 enum { ENTITIES = 80, QUERIES = 140, BETAE_TYPES = 14 };

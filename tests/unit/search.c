@@ -1,4 +1,4 @@
-/* src/model/search and sketch: quick search finds what exhaustive search finds. */
+/* src/search/search and sketch: quick search finds what exhaustive search finds. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "check.h"
-#include "model/predict.h"
-#include "model/sketch.h"
+#include "infer/predict.h"
+#include "search/sketch.h"
 #include "star.h"
 
 enum { ENTITIES = 2500, QUERIES = 24 };

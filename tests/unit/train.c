@@ -4,8 +4,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "base/curve.h"
 #include "base/file.h"
+#include "report/curve.h"
 #include "toy.h"
 #include "train/checkpoint.h"
 

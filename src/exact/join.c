@@ -1,0 +1,236 @@
+/* The search over a plan: each step leapfrogs through the lists that hold its candidates, and a
+ * solution of the steps below is looked for only until the first is found, since answers are sets.
+ */
+#include "exact/join.h"
+
+#include "exact/plan.h"
+
+/* Looking at the clock costs more than a candidate does. */
+enum { TICKS_PER_CHECK = 4096 };
+
+/* ---- candidates of a step ----------------------------------------------------------------- */
+
+/* Collects the lists of the step's candidates, given the values above it. */
+static void start_step(const wfre_search *search, wfre_step *step)
+{
+    step->list_count = 0;
+    step->next = 0;
+    for (size_t i = 0; i < step->source_count; i++) {
+        wfre_source source = step->sources[i];
+        uint32_t group =
+            wfre_find_group(search->edges, source.relation, search->value[source.from]);
+        step->lists[step->list_count++] =
+            group != WFRE_NONE ? wfre_group_targets(search->edges, group) : (wfre_list){NULL, 0};
+    }
+    if (!step->domain.dense && !step->domain.complement)
+        step->lists[step->list_count++] = (wfre_list){step->domain.ids, step->domain.count};
+    for (size_t i = 0; i < step->list_count; i++)
+        step->at[i] = 0;
+}
+
+/* The least common member of the lists that is not below `floor`; false if there is none. */
+static bool leapfrog(wfre_step *step, wfre_entity floor, wfre_entity *found)
+{
+    size_t agreeing = 0;
+    for (size_t i = 0; agreeing < step->list_count; i = i + 1 < step->list_count ? i + 1 : 0) {
+        wfre_list list = step->lists[i];
+        size_t at = wfre_gallop(list.ids, step->at[i], list.count, floor);
+        step->at[i] = at;
+        if (at == list.count)
+            return false;
+        agreeing = list.ids[at] == floor ? agreeing + 1 : 1;
+        floor = list.ids[at];
+    }
+    *found = floor;
+    return true;
+}
+
+/* The next candidate, ascending; false at the end. */
+static bool next_candidate(const wfre_search *search, wfre_step *step, wfre_entity *candidate)
+{
+    uint32_t entities = search->exact->sets.entities;
+    bool filtered = step->domain.dense || step->domain.complement;
+    while (step->next < entities) {
+        wfre_entity found = step->next;
+        if (step->list_count > 0 && !leapfrog(step, step->next, &found))
+            return false;
+        step->next = found + 1;
+        if (!filtered || wfre_set_has(&step->domain, found)) {
+            *candidate = found;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- tests and solutions ------------------------------------------------------------------ */
+
+static wfre_entity term_value(const wfre_search *search, wfre_term term)
+{
+    return term.is_variable ? search->value[term.id] : term.id;
+}
+
+static wfre_status run_tests(wfre_search *search, const wfre_test *const *tests, size_t count,
+                             bool *passed)
+{
+    wfre_status status = WFRE_OK;
+    *passed = true;
+    for (size_t i = 0; i < count && *passed; i++) {
+        const wfre_test *test = tests[i];
+        bool holds = false;
+        switch (test->kind) {
+        case WFRE_TEST_EDGE:
+            holds =
+                wfre_graph_has(search->exact->graph, search->split, term_value(search, test->left),
+                               test->relation, term_value(search, test->right));
+            break;
+        case WFRE_TEST_SET:
+            holds = wfre_set_has(&test->set, term_value(search, test->left));
+            break;
+        case WFRE_TEST_PLANS:
+            TRY(wfre_search_any(search, test->plans, &holds));
+        }
+        *passed = holds == test->positive;
+    }
+cleanup:
+    return status;
+}
+
+/* Gives the step's variable a value and looks whether everything below has a solution. */
+static wfre_status try_candidate(wfre_search *search, const wfre_step *step, wfre_entity candidate,
+                                 bool *holds)
+{
+    wfre_status status = WFRE_OK;
+    if (++search->ticks >= TICKS_PER_CHECK) {
+        search->ticks = 0;
+        TRY(wfre_exact_check(search->exact, search->error));
+    }
+    search->value[step->variable] = candidate;
+    TRY(run_tests(search, step->tests, step->test_count, holds));
+    for (size_t i = 0; i < step->child_count && *holds; i++)
+        TRY(wfre_search_step(search, step->children[i], holds));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_search_step(wfre_search *search, wfre_step *step, bool *holds)
+{
+    wfre_status status = WFRE_OK;
+    wfre_entity candidate;
+    *holds = false;
+    start_step(search, step);
+    while (!*holds && next_candidate(search, step, &candidate))
+        TRY(try_candidate(search, step, candidate, holds));
+cleanup:
+    return status;
+}
+
+/* Whether the plan's outside tests and all its roots hold. */
+static wfre_status search_plan(wfre_search *search, const wfre_plan *plan, bool *holds)
+{
+    wfre_status status = WFRE_OK;
+    *holds = false;
+    if (plan->impossible)
+        return WFRE_OK;
+    TRY(run_tests(search, plan->tests, plan->test_count, holds));
+    for (size_t i = 0; i < plan->root_count && *holds; i++)
+        TRY(wfre_search_step(search, plan->roots[i], holds));
+cleanup:
+    return status;
+}
+
+wfre_status wfre_search_any(wfre_search *search, wfre_plans plans, bool *holds)
+{
+    wfre_status status = WFRE_OK;
+    *holds = false;
+    for (size_t i = 0; i < plans.count && !*holds; i++)
+        TRY(search_plan(search, &plans.items[i], holds));
+cleanup:
+    return status;
+}
+
+/* ---- sets of solutions -------------------------------------------------------------------- */
+
+/* Every value of the step's variable that has a solution; the list lies in the search's arena. */
+static wfre_status collect(wfre_search *search, wfre_step *step, wfre_set *set)
+{
+    wfre_status status = WFRE_OK;
+    wfre_entity *found = NULL;
+    size_t capacity = 0;
+    size_t count = 0;
+    wfre_entity candidate;
+    start_step(search, step);
+    while (next_candidate(search, step, &candidate)) {
+        bool holds;
+        TRY(try_candidate(search, step, candidate, &holds));
+        if (!holds)
+            continue;
+        if (!wfre_reserve((void **)&found, &capacity, count + 1, sizeof *found)) {
+            status = wfre_fail_memory(search->error, "collecting answers");
+            goto cleanup;
+        }
+        found[count++] = candidate;
+    }
+    wfre_entity *list = wfre_arena_alloc(&search->arena, count, sizeof *list);
+    if (!list) {
+        status = wfre_fail_memory(search->error, "collecting answers");
+        goto cleanup;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i] = found[i];
+    *set = wfre_set_borrow(list, count);
+cleanup:
+    wfre_free(found);
+    return status;
+}
+
+wfre_status wfre_search_set(wfre_search *search, wfre_plans plans, wfre_set *set)
+{
+    wfre_status status = WFRE_OK;
+    *set = wfre_set_empty();
+    for (size_t i = 0; i < plans.count; i++) {
+        const wfre_plan *plan = &plans.items[i];
+        bool holds;
+        TRY(search_plan(search, plan, &holds));
+        if (!holds)
+            continue;
+        wfre_set part = wfre_set_view(plan->target->domain);
+        if (plan->target->test_count + plan->target->child_count > 0)
+            TRY(collect(search, plan->target, &part));
+        if (!wfre_set_unite(&search->exact->sets, set, &part)) {
+            status = wfre_fail_memory(search->error, "collecting answers");
+            goto cleanup;
+        }
+    }
+cleanup:
+    return status;
+}
+
+wfre_status wfre_exact_formula(wfre_exact *exact, wfre_split split, const wfre_query *query,
+                               wfre_list *answers, wfre_error *error)
+{
+    wfre_status status;
+    wfre_clauses clauses;
+    wfre_plans plans;
+    wfre_set set = wfre_set_empty();
+    wfre_search search = {.exact = exact,
+                          .split = split,
+                          .edges = wfre_graph_adjacency(exact->graph, split),
+                          .variable_count = query->variable_count,
+                          .error = error};
+    search.value = wfre_arena_alloc(&search.arena, query->variable_count, sizeof *search.value);
+    if (!search.value || !wfre_clauses_make(&search.arena, query->formula, true, &clauses)) {
+        status = wfre_fail_memory(error, "planning a query");
+        goto cleanup;
+    }
+    TRY(wfre_plan_clauses(&search, clauses, query->free_variable, &plans));
+    TRY(wfre_search_set(&search, plans, &set));
+    TRY(wfre_exact_write(exact, &set, answers, error));
+cleanup:
+    /* Domains keep their slots as long as the plan lives. */
+    wfre_sets_reset(&exact->sets);
+    wfre_strings_free(&search.literals);
+    wfre_free(search.subformulas);
+    wfre_arena_free(&search.arena);
+    return status;
+}

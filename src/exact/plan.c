@@ -1,0 +1,625 @@
+/* From a clause to a plan: domains, folding of leaves, order of the variables. */
+#include "exact/plan.h"
+
+#include <string.h>
+
+/* How often domains are narrowed along the atoms between variables before the search. Each round
+ * costs two projections an atom; later rounds rarely remove much. */
+enum { NARROWING_ROUNDS = 2 };
+
+/* An atom between two variables, at least one of them the clause's own. */
+typedef struct atom {
+    wfre_relation relation;
+    uint32_t left, right;
+    bool folded;
+} atom;
+
+/* A variable of the clause's own. */
+typedef struct variable {
+    uint32_t id;
+    wfre_set domain;
+    bool folded;  /* into another's domain, or without influence */
+    bool placed;  /* has its step */
+    atom **atoms; /* that mention it, as do the tests */
+    size_t atom_count;
+    wfre_test **tests;
+    size_t test_count;
+    struct variable **seat; /* its place among the variables to be placed */
+    uint32_t round;         /* the last gathering that met it */
+} variable;
+
+typedef struct draft {
+    wfre_search *search;
+    wfre_sets *sets;
+    wfre_plan *plan;
+    wfre_arena scratch; /* what the plan does not keep */
+    uint32_t target;
+    uint32_t *places; /* of each variable of the query in `variables`; WFRE_NONE: not its own */
+    variable *variables;
+    size_t variable_count;
+    atom *atoms;
+    size_t atom_count;
+    wfre_test *tests;
+    size_t test_count;
+    uint32_t *test_rounds; /* the last gathering that met each test */
+    uint32_t round;
+} draft;
+
+static wfre_status no_memory(const draft *d)
+{
+    return wfre_fail_memory(d->search->error, "planning a query");
+}
+
+static void *take(draft *d, size_t count, size_t size)
+{
+    return wfre_arena_alloc(&d->search->arena, count, size);
+}
+
+/* NULL if the variable comes from outside. */
+static variable *own(const draft *d, uint32_t id)
+{
+    return d->places[id] != WFRE_NONE ? &d->variables[d->places[id]] : NULL;
+}
+
+static variable *own_term(draft *d, wfre_term term)
+{
+    return term.is_variable ? own(d, term.id) : NULL;
+}
+
+/* Keeps of the domain what is in `set`, which is released. */
+static wfre_status restrict_domain(draft *d, variable *v, wfre_set set)
+{
+    if (!wfre_set_intersect(d->sets, &v->domain, &set))
+        return no_memory(d);
+    if (wfre_set_size(d->sets, &v->domain) == 0)
+        d->plan->impossible = true;
+    return WFRE_OK;
+}
+
+/* ---- literals ----------------------------------------------------------------------------- */
+
+/* The entities with an edge to themselves. */
+static wfre_status find_loops(draft *d, wfre_relation relation, wfre_set *set)
+{
+    const wfre_adjacency *edges = d->search->edges;
+    uint32_t begin = edges->relation_groups[relation];
+    uint32_t end = edges->relation_groups[relation + 1];
+    wfre_entity *ids = take(d, end - begin, sizeof *ids);
+    if (!ids)
+        return no_memory(d);
+    size_t count = 0;
+    for (uint32_t g = begin; g < end; g++) {
+        wfre_list targets = wfre_group_targets(edges, g);
+        wfre_set set_of_targets = wfre_set_borrow(targets.ids, targets.count);
+        ids[count] = edges->group_entity[g];
+        count += wfre_set_has(&set_of_targets, edges->group_entity[g]);
+    }
+    *set = wfre_set_borrow(ids, count);
+    return WFRE_OK;
+}
+
+static wfre_test *add_test(draft *d, wfre_test_kind kind, bool positive)
+{
+    wfre_test *test = &d->tests[d->test_count++];
+    *test = (wfre_test){.kind = kind, .positive = positive, .set = wfre_set_empty()};
+    return test;
+}
+
+static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive)
+{
+    wfre_status status = WFRE_OK;
+    wfre_term left = formula->left;
+    wfre_term right = formula->right;
+    variable *from = own_term(d, left);
+    variable *to = own_term(d, right);
+    if (!from && !to) { /* entities and variables from outside */
+        wfre_test *test = add_test(d, WFRE_TEST_EDGE, positive);
+        test->relation = formula->relation;
+        test->left = left;
+        test->right = right;
+        return WFRE_OK;
+    }
+    if (from == to || !left.is_variable || !right.is_variable) {
+        wfre_set set;
+        if (from == to) {
+            TRY(find_loops(d, formula->relation, &set));
+        } else {
+            wfre_list list = to ? wfre_graph_targets(d->search->exact->graph, d->search->split,
+                                                     formula->relation, left.id)
+                                : wfre_graph_targets(d->search->exact->graph, d->search->split,
+                                                     formula->relation ^ 1, right.id);
+            set = wfre_set_borrow(list.ids, list.count);
+        }
+        set.complement = !positive;
+        return restrict_domain(d, from ? from : to, set);
+    }
+    if (positive) {
+        d->atoms[d->atom_count++] = (atom){formula->relation, left.id, right.id, false};
+        return WFRE_OK;
+    }
+    uint32_t *variables = take(d, 2, sizeof *variables);
+    if (!variables)
+        return no_memory(d);
+    variables[0] = left.id;
+    variables[1] = right.id;
+    wfre_test *test = add_test(d, WFRE_TEST_EDGE, false);
+    test->relation = formula->relation;
+    test->left = left;
+    test->right = right;
+    test->variables = variables;
+    test->variable_count = 2;
+cleanup:
+    return status;
+}
+
+/* Plans a literal that is a question of its own; about at most one variable it is also answered,
+ * for all entities. */
+static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
+{
+    wfre_status status = WFRE_OK;
+    wfre_clauses clauses;
+    size_t count = 0;
+    uint32_t *variables =
+        wfre_arena_alloc(&search->arena, search->variable_count, sizeof *variables);
+    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &sub->negated))
+        return wfre_fail_memory(search->error, "planning a query");
+    wfre_free_variables(literal.formula, variables, &count);
+    sub->variables = variables;
+    sub->variable_count = count;
+    TRY(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &sub->plans));
+    if (count == 0)
+        TRY(wfre_search_any(search, sub->plans, &sub->holds));
+    else if (count == 1)
+        TRY(wfre_search_set(search, sub->plans, &sub->set));
+cleanup:
+    return status;
+}
+
+/* The same, but from memory if any clause had the literal before. */
+static wfre_status find_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
+{
+    wfre_status status;
+    char key[sizeof literal.formula + 1];
+    memcpy(key, &literal.formula, sizeof literal.formula);
+    key[sizeof literal.formula] = (char)literal.positive;
+    uint32_t index = wfre_strings_find(&search->literals, key, sizeof key);
+    if (index != WFRE_NONE) {
+        *sub = search->subformulas[index];
+        return WFRE_OK;
+    }
+    *sub = (wfre_subformula){.set = wfre_set_empty()};
+    TRY(plan_subformula(search, literal, sub));
+    TRY(wfre_strings_intern(&search->literals, key, sizeof key, &index, search->error));
+    if (!wfre_reserve((void **)&search->subformulas, &search->subformula_capacity,
+                      (size_t)index + 1, sizeof *sub))
+        TRY(wfre_fail_memory(search->error, "planning a query"));
+    search->subformulas[index] = *sub;
+cleanup:
+    return status;
+}
+
+/* A literal that is no atom. About one variable of the clause's own it shrinks the domain; else it
+ * becomes a test. */
+static wfre_status add_subformula(draft *d, wfre_literal literal)
+{
+    wfre_status status;
+    wfre_subformula sub;
+    TRY(find_subformula(d->search, literal, &sub));
+    if (sub.variable_count == 0) {
+        if (sub.holds == sub.negated)
+            d->plan->impossible = true;
+    } else if (sub.variable_count == 1) {
+        wfre_set set = wfre_set_view(sub.set); /* other clauses may want it, too */
+        variable *v = own(d, sub.variables[0]);
+        if (v) {
+            set.complement ^= sub.negated;
+            TRY(restrict_domain(d, v, set));
+        } else {
+            wfre_test *test = add_test(d, WFRE_TEST_SET, !sub.negated);
+            test->left = (wfre_term){true, sub.variables[0]};
+            test->set = set;
+        }
+    } else {
+        wfre_test *test = add_test(d, WFRE_TEST_PLANS, !sub.negated);
+        test->plans = sub.plans;
+        test->variables = sub.variables;
+        test->variable_count = sub.variable_count;
+    }
+cleanup:
+    return status;
+}
+
+/* ---- folding and narrowing ---------------------------------------------------------------- */
+
+static void count_links(draft *d)
+{
+    for (size_t i = 0; i < d->atom_count; i++) {
+        variable *ends[] = {own(d, d->atoms[i].left), own(d, d->atoms[i].right)};
+        for (int e = 0; e < 2; e++)
+            if (ends[e])
+                ends[e]->atom_count++;
+    }
+    for (size_t i = 0; i < d->test_count; i++)
+        for (size_t k = 0; k < d->tests[i].variable_count; k++) {
+            variable *v = own(d, d->tests[i].variables[k]);
+            if (v)
+                v->test_count++;
+        }
+}
+
+/* Lists the atoms and tests of each variable, so that no step of planning looks at all of them. */
+static wfre_status link_variables(draft *d)
+{
+    count_links(d);
+    for (size_t i = 0; i < d->variable_count; i++) {
+        variable *v = &d->variables[i];
+        v->atoms = wfre_arena_alloc(&d->scratch, v->atom_count, sizeof(atom *));
+        v->tests = wfre_arena_alloc(&d->scratch, v->test_count, sizeof(wfre_test *));
+        if (!v->atoms || !v->tests)
+            return no_memory(d);
+        v->atom_count = v->test_count = 0;
+    }
+    for (size_t i = 0; i < d->atom_count; i++) {
+        atom *a = &d->atoms[i];
+        variable *ends[] = {own(d, a->left), own(d, a->right)};
+        for (int e = 0; e < 2; e++)
+            if (ends[e])
+                ends[e]->atoms[ends[e]->atom_count++] = a;
+    }
+    for (size_t i = 0; i < d->test_count; i++)
+        for (size_t k = 0; k < d->tests[i].variable_count; k++) {
+            variable *v = own(d, d->tests[i].variables[k]);
+            if (v)
+                v->tests[v->test_count++] = &d->tests[i];
+        }
+    return WFRE_OK;
+}
+
+/* Keeps of `to` what has an edge from the domain of `from`; NULL stands for a variable from
+ * outside, of which nothing is known. */
+static wfre_status follow(draft *d, const variable *from, wfre_relation relation, variable *to)
+{
+    if (!to || d->plan->impossible)
+        return WFRE_OK;
+    wfre_status status = wfre_exact_check(d->search->exact, d->search->error);
+    if (status != WFRE_OK)
+        return status;
+    wfre_set image = from ? wfre_set_view(from->domain) : wfre_set_empty();
+    image.complement ^= !from;
+    if (!wfre_set_project(d->sets, d->search->edges, relation, &image)) {
+        wfre_set_release(d->sets, &image);
+        return no_memory(d);
+    }
+    return restrict_domain(d, to, image);
+}
+
+/* Folds v if nothing but one atom to another own variable mentions it. */
+static wfre_status fold(draft *d, variable *v, bool *folded)
+{
+    wfre_status status = WFRE_OK;
+    atom *only = NULL;
+    if (v->folded || v->id == d->target || v->test_count > 0)
+        return WFRE_OK;
+    for (size_t i = 0; i < v->atom_count; i++) {
+        if (v->atoms[i]->folded)
+            continue;
+        if (only)
+            return WFRE_OK;
+        only = v->atoms[i];
+    }
+    if (only) {
+        bool forward = only->left == v->id;
+        variable *other = own(d, forward ? only->right : only->left);
+        if (!other)
+            return WFRE_OK;
+        TRY(follow(d, v, only->relation ^ !forward, other));
+        only->folded = true;
+    }
+    v->folded = *folded = true;
+cleanup:
+    return status;
+}
+
+static wfre_status shrink_domains(draft *d)
+{
+    wfre_status status = WFRE_OK;
+    bool folded;
+    do {
+        folded = false;
+        for (size_t i = 0; i < d->variable_count; i++)
+            TRY(fold(d, &d->variables[i], &folded));
+    } while (folded);
+    for (int round = 0; round < NARROWING_ROUNDS; round++)
+        for (size_t i = 0; i < d->atom_count; i++) {
+            const atom *a = &d->atoms[i];
+            if (a->folded)
+                continue;
+            TRY(follow(d, own(d, a->left), a->relation, own(d, a->right)));
+            TRY(follow(d, own(d, a->right), a->relation ^ 1, own(d, a->left)));
+        }
+cleanup:
+    return status;
+}
+
+/* ---- steps -------------------------------------------------------------------------------- */
+
+/* Has a value when a step below asks: from outside, or placed above. */
+static bool has_value(const draft *d, uint32_t id)
+{
+    const variable *v = own(d, id);
+    return !v || v->placed;
+}
+
+/* How many atoms give candidates for v now. */
+static size_t count_sources(const draft *d, const variable *v)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->atom_count; i++) {
+        const atom *a = v->atoms[i];
+        if (!a->folded)
+            count += has_value(d, a->left == v->id ? a->right : a->left);
+    }
+    return count;
+}
+
+/* The variable to place next: the one asked for, else one with candidates from above, else the one
+ * with the smallest domain. */
+static variable *choose(draft *d, variable *const *members, size_t count)
+{
+    variable *best = NULL;
+    size_t best_sources = 0;
+    for (size_t i = 0; i < count; i++) {
+        variable *v = members[i];
+        size_t sources = count_sources(d, v);
+        if (v->id == d->target)
+            return v;
+        if (!best || sources > best_sources ||
+            (sources == best_sources &&
+             wfre_set_size(d->sets, &v->domain) < wfre_set_size(d->sets, &best->domain))) {
+            best = v;
+            best_sources = sources;
+        }
+    }
+    return best;
+}
+
+/* All variables of the test have values. */
+static bool decided(const draft *d, const wfre_test *test)
+{
+    for (size_t k = 0; k < test->variable_count; k++)
+        if (!has_value(d, test->variables[k]))
+            return false;
+    return true;
+}
+
+static wfre_status place(draft *d, variable *v, wfre_step **out)
+{
+    wfre_step *step = take(d, 1, sizeof *step);
+    if (!step)
+        return no_memory(d);
+    *step = (wfre_step){.variable = v->id, .domain = wfre_set_view(v->domain)};
+    step->sources = take(d, v->atom_count, sizeof *step->sources);
+    step->lists = take(d, v->atom_count + 1, sizeof *step->lists);
+    step->at = take(d, v->atom_count + 1, sizeof *step->at);
+    step->tests = take(d, v->test_count, sizeof *step->tests);
+    if (!step->sources || !step->lists || !step->at || !step->tests)
+        return no_memory(d);
+    for (size_t i = 0; i < v->atom_count; i++) {
+        const atom *a = v->atoms[i];
+        if (a->folded)
+            continue;
+        if (a->right == v->id && has_value(d, a->left))
+            step->sources[step->source_count++] = (wfre_source){a->relation, a->left};
+        else if (a->left == v->id && has_value(d, a->right))
+            step->sources[step->source_count++] = (wfre_source){a->relation ^ 1, a->right};
+    }
+    v->placed = true;
+    for (size_t i = 0; i < v->test_count; i++)
+        if (decided(d, v->tests[i]))
+            step->tests[step->test_count++] = v->tests[i];
+    *out = step;
+    return WFRE_OK;
+}
+
+/* Exchanges two of the variables to be placed, so that v sits at `seat`. */
+static void seat(variable **seat, variable *v)
+{
+    variable *other = *seat;
+    *v->seat = other;
+    other->seat = v->seat;
+    *seat = v;
+    v->seat = seat;
+}
+
+/* Adds a variable to those gathered at the front of `members`, unless it is there, needs no step or
+ * has one. */
+static void gather(draft *d, uint32_t id, variable **members, size_t *inside)
+{
+    variable *v = own(d, id);
+    if (!v || v->folded || v->placed || v->round == d->round)
+        return;
+    v->round = d->round;
+    seat(&members[(*inside)++], v);
+}
+
+/* Moves to the front of the members all that an atom or test ties to members[0], directly or
+ * through others; returns how many. */
+static size_t gather_component(draft *d, variable **members)
+{
+    size_t inside = 0;
+    d->round++;
+    gather(d, members[0]->id, members, &inside);
+    for (size_t i = 0; i < inside; i++) {
+        const variable *v = members[i];
+        for (size_t k = 0; k < v->atom_count; k++) {
+            const atom *a = v->atoms[k];
+            if (!a->folded)
+                gather(d, a->left == v->id ? a->right : a->left, members, &inside);
+        }
+        for (size_t k = 0; k < v->test_count; k++) {
+            const wfre_test *test = v->tests[k];
+            uint32_t *round = &d->test_rounds[test - d->tests];
+            for (size_t m = 0; *round != d->round && m < test->variable_count; m++)
+                gather(d, test->variables[m], members, &inside);
+            *round = d->round;
+        }
+    }
+    return inside;
+}
+
+/* Steps for all members: one for each set of variables that are tied together, with the rest of
+ * that set below it. */
+static wfre_status place_all(draft *d, variable **members, size_t count, wfre_step ***steps,
+                             size_t *step_count)
+{
+    wfre_status status = WFRE_OK;
+    *step_count = 0;
+    *steps = take(d, count, sizeof **steps);
+    if (!*steps)
+        return no_memory(d);
+    while (count > 0) {
+        TRY(wfre_exact_check(d->search->exact, d->search->error));
+        size_t inside = gather_component(d, members);
+        variable *first = choose(d, members, inside);
+        seat(&members[0], first);
+        wfre_step *step = NULL;
+        TRY(place(d, first, &step));
+        TRY(place_all(d, members + 1, inside - 1, &step->children, &step->child_count));
+        (*steps)[(*step_count)++] = step;
+        members += inside;
+        count -= inside;
+    }
+cleanup:
+    return status;
+}
+
+/* Whether anything in the step's tree depends on variables from outside. */
+static bool looks_outside(const draft *d, const wfre_step *step)
+{
+    for (size_t i = 0; i < step->source_count; i++)
+        if (!own(d, step->sources[i].from))
+            return true;
+    for (size_t i = 0; i < step->test_count; i++)
+        for (size_t k = 0; k < step->tests[i]->variable_count; k++)
+            if (!own(d, step->tests[i]->variables[k]))
+                return true;
+    for (size_t i = 0; i < step->child_count; i++)
+        if (looks_outside(d, step->children[i]))
+            return true;
+    return false;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+/* Places the variables that are left; a tree of steps that is the same whatever the values outside
+ * is searched at once. */
+static wfre_status make_steps(draft *d)
+{
+    wfre_status status = WFRE_OK;
+    wfre_plan *plan = d->plan;
+    size_t count = 0;
+    wfre_step **steps = NULL;
+    size_t step_count = 0;
+    variable **members = wfre_arena_alloc(&d->scratch, d->variable_count, sizeof(variable *));
+    d->test_rounds = wfre_arena_alloc(&d->scratch, d->test_count, sizeof *d->test_rounds);
+    plan->tests = take(d, d->test_count, sizeof *plan->tests);
+    if (!members || !d->test_rounds || !plan->tests)
+        return no_memory(d);
+    for (size_t i = 0; i < d->test_count; i++) {
+        d->test_rounds[i] = 0;
+        bool outside = true;
+        for (size_t k = 0; k < d->tests[i].variable_count; k++)
+            outside &= !own(d, d->tests[i].variables[k]);
+        if (outside)
+            plan->tests[plan->test_count++] = &d->tests[i];
+    }
+    for (size_t i = 0; i < d->variable_count; i++)
+        if (!d->variables[i].folded) {
+            d->variables[i].seat = &members[count];
+            members[count++] = &d->variables[i];
+        }
+    TRY(place_all(d, members, count, &steps, &step_count));
+    plan->roots = steps;
+    for (size_t i = 0; i < step_count && !plan->impossible; i++) {
+        if (steps[i]->variable == d->target) {
+            plan->target = steps[i];
+        } else if (looks_outside(d, steps[i])) {
+            plan->roots[plan->root_count++] = steps[i];
+        } else {
+            bool holds;
+            TRY(wfre_search_step(d->search, steps[i], &holds));
+            plan->impossible |= !holds;
+        }
+    }
+cleanup:
+    return status;
+}
+
+static void add_own(draft *d, uint32_t id)
+{
+    wfre_set all = wfre_set_empty();
+    all.complement = true;
+    if (own(d, id))
+        return;
+    d->places[id] = (uint32_t)d->variable_count;
+    d->variables[d->variable_count++] = (variable){.id = id, .domain = all};
+}
+
+static wfre_status open_draft(draft *d, const wfre_clause *clause)
+{
+    uint32_t variables = d->search->variable_count;
+    d->places = wfre_arena_alloc(&d->scratch, variables, sizeof *d->places);
+    d->variables = wfre_arena_alloc(&d->scratch, clause->variable_count + 1, sizeof *d->variables);
+    d->atoms = wfre_arena_alloc(&d->scratch, clause->literal_count, sizeof *d->atoms);
+    d->tests = take(d, clause->literal_count, sizeof *d->tests);
+    if (!d->places || !d->variables || !d->atoms || !d->tests)
+        return no_memory(d);
+    for (uint32_t v = 0; v < variables; v++)
+        d->places[v] = WFRE_NONE;
+    for (size_t i = 0; i < clause->variable_count; i++)
+        add_own(d, clause->variables[i]);
+    if (d->target != WFRE_NONE)
+        add_own(d, d->target);
+    return WFRE_OK;
+}
+
+static wfre_status plan_clause(wfre_search *search, const wfre_clause *clause, uint32_t target,
+                               wfre_plan *plan)
+{
+    wfre_status status;
+    *plan = (wfre_plan){.impossible = search->exact->sets.entities == 0};
+    draft d = {.search = search, .sets = &search->exact->sets, .plan = plan, .target = target};
+    TRY(wfre_exact_check(search->exact, search->error));
+    TRY(open_draft(&d, clause));
+    for (size_t i = 0; i < clause->literal_count && !plan->impossible; i++) {
+        wfre_literal literal = clause->literals[i];
+        if (literal.formula->kind == WFRE_ATOM)
+            TRY(add_atom(&d, literal.formula, literal.positive));
+        else
+            TRY(add_subformula(&d, literal));
+    }
+    if (!plan->impossible)
+        TRY(link_variables(&d));
+    if (!plan->impossible)
+        TRY(shrink_domains(&d));
+    if (!plan->impossible)
+        TRY(make_steps(&d));
+cleanup:
+    wfre_arena_free(&d.scratch);
+    return status;
+}
+
+wfre_status wfre_plan_clauses(wfre_search *search, wfre_clauses clauses, uint32_t target,
+                              wfre_plans *plans)
+{
+    wfre_plan *items = wfre_arena_alloc(&search->arena, clauses.count, sizeof *items);
+    if (!items)
+        return wfre_fail_memory(search->error, "planning a query");
+    for (size_t i = 0; i < clauses.count; i++) {
+        wfre_status status = plan_clause(search, &clauses.items[i], target, &items[i]);
+        if (status != WFRE_OK)
+            return status;
+    }
+    *plans = (wfre_plans){items, clauses.count};
+    return WFRE_OK;
+}

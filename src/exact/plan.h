@@ -1,0 +1,112 @@
+/* A clause made ready for searching.
+ *
+ * Planning answers by set operations what can be: atoms with an entity, negated or not, and
+ * subformulas about one variable shrink the variable's domain; a variable that hangs on one other
+ * by a single atom (a leaf) is folded into that one's domain and gone. So the tree-like parts of a
+ * formula never reach the search. What remains is a forest of steps, one a variable: a step's
+ * candidates are the common members of its domain and of the adjacency lists of variables above it
+ * (the generic join), its tests are those whose last variable it is, and its children are
+ * independent of each other once it has a value. */
+#ifndef WFRE_SRC_EXACT_PLAN_H
+#define WFRE_SRC_EXACT_PLAN_H
+
+#include "base/hash.h"
+#include "exact/exact.h"
+#include "query/clause.h"
+
+struct wfre_plan;
+
+typedef struct wfre_plans {
+    const struct wfre_plan *items;
+    size_t count;
+} wfre_plans;
+
+typedef enum wfre_test_kind {
+    WFRE_TEST_EDGE,  /* relation(left, right) */
+    WFRE_TEST_SET,   /* left is in the set */
+    WFRE_TEST_PLANS, /* one of the plans holds */
+} wfre_test_kind;
+
+/* A condition on variables that have values. */
+typedef struct wfre_test {
+    wfre_test_kind kind;
+    bool positive; /* else it must not hold */
+    wfre_relation relation;
+    wfre_term left, right;
+    wfre_set set;
+    wfre_plans plans;
+    const uint32_t *variables;
+    size_t variable_count;
+} wfre_test;
+
+/* An atom that gives candidates: the targets of the value of `from`. */
+typedef struct wfre_source {
+    wfre_relation relation;
+    uint32_t from;
+} wfre_source;
+
+typedef struct wfre_step {
+    uint32_t variable;
+    wfre_set domain;
+    wfre_source *sources;
+    size_t source_count;
+    const wfre_test **tests;
+    size_t test_count;
+    struct wfre_step **children;
+    size_t child_count;
+    /* While searching: the lists to intersect and the place in each. */
+    wfre_list *lists;
+    size_t *at;
+    size_t list_count;
+    wfre_entity next;
+} wfre_step;
+
+typedef struct wfre_plan {
+    bool impossible;         /* no need to search */
+    const wfre_test **tests; /* on variables from outside */
+    size_t test_count;
+    wfre_step *target; /* of the variable asked for, if any */
+    wfre_step **roots; /* the other steps that stand alone */
+    size_t root_count;
+} wfre_plan;
+
+/* What is known of a literal that is a question of its own. The clauses of a formula share their
+ * literals, and so do those of the subformulas below: each is planned once, else the work would
+ * multiply with every level. */
+typedef struct wfre_subformula {
+    bool negated; /* it holds if what follows does not */
+    const uint32_t *variables;
+    size_t variable_count;
+    bool holds;       /* without variables */
+    wfre_set set;     /* of one variable: its values */
+    wfre_plans plans; /* of several */
+} wfre_subformula;
+
+/* One question being answered. */
+typedef struct wfre_search {
+    wfre_exact *exact;
+    wfre_split split;
+    const wfre_adjacency *edges;
+    wfre_arena arena;   /* plans and answer lists */
+    wfre_entity *value; /* of each variable of the query, once it has one */
+    uint32_t variable_count;
+    uint32_t ticks;               /* candidates since the clock was last looked at */
+    wfre_strings literals;        /* those planned, by address and sign */
+    wfre_subformula *subformulas; /* one a literal */
+    size_t subformula_capacity;
+    wfre_error *error;
+} wfre_search;
+
+/* Plans each clause. `target` is the variable asked for, or WFRE_NONE if the question is whether
+ * the clause holds; variables that are neither it nor the clause's own come from outside. */
+WFRE_NODISCARD wfre_status wfre_plan_clauses(wfre_search *search, wfre_clauses clauses,
+                                             uint32_t target, wfre_plans *plans);
+
+/* What the search offers to the planner (exact/join.c). */
+/* The values of the target for which one of the plans holds; the set is the caller's. */
+WFRE_NODISCARD wfre_status wfre_search_set(wfre_search *search, wfre_plans plans, wfre_set *set);
+/* Whether one of the plans holds with the values that outside variables have. */
+WFRE_NODISCARD wfre_status wfre_search_any(wfre_search *search, wfre_plans plans, bool *holds);
+WFRE_NODISCARD wfre_status wfre_search_step(wfre_search *search, wfre_step *step, bool *holds);
+
+#endif

@@ -1,0 +1,145 @@
+/* Two passes over the queries: the first fits the room, the second the sharpness, on which the
+ * order of single edges does not depend, and compares with embedding. */
+#include "fit/edges.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "fit/pick_value.h"
+
+enum {
+    BATCH = 70,
+    ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
+    SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
+    USUAL = 2,       /* of either */
+    MOST_QUERIES = 280
+};
+
+static double room_at(double index)
+{
+    return 0.2 * index;
+}
+
+static double sharpness_at(double index)
+{
+    return exp2((index - 3) / 2);
+}
+
+typedef struct fitting {
+    wfre_model *model;
+    wfre_ranker *ranker;
+    double seconds; /* for each pass; 0: no limit */
+    const wfre_monitor *monitor;
+    wfre_tally rooms, sharpnesses;
+    double against_embedding[SHARPNESSES]; /* what each gains */
+} fitting;
+
+/* Ranks a batch as the model's settings are now. */
+static wfre_status rank(const fitting *f, const wfre_rank_query *queries, size_t count, double *mrr,
+                        size_t stride, wfre_error *error)
+{
+    wfre_status status;
+    TRY(wfre_check_interrupt(f->monitor, error));
+    TRY(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
+    for (size_t q = 0; q < count; q++)
+        mrr[q * stride] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
+cleanup:
+    return status;
+}
+
+static wfre_status fit_room(fitting *f, const wfre_rank_query *queries, size_t count,
+                            wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    double mrr[BATCH][ROOMS];
+    for (int i = 0; i < ROOMS; i++) {
+        f->model->settings.edge_room = room_at(i);
+        TRY(rank(f, queries, count, &mrr[0][i], ROOMS, error));
+    }
+    for (size_t q = 0; q < count; q++)
+        wfre_tally_add(&f->rooms, mrr[q]);
+cleanup:
+    return status;
+}
+
+static wfre_status fit_sharpness(fitting *f, const wfre_rank_query *queries, size_t count,
+                                 wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    double mrr[BATCH][SHARPNESSES], embedded[BATCH];
+    for (int i = 0; i < SHARPNESSES; i++) {
+        f->model->settings.edge_sharpness = sharpness_at(i);
+        TRY(rank(f, queries, count, &mrr[0][i], SHARPNESSES, error));
+    }
+    f->model->settings.answering = WFRE_BY_EMBEDDING;
+    TRY(rank(f, queries, count, embedded, 1, error));
+    f->model->settings.answering = WFRE_BY_EDGES;
+    for (size_t q = 0; q < count; q++) {
+        wfre_tally_add(&f->sharpnesses, mrr[q]);
+        for (int i = 0; i < SHARPNESSES; i++)
+            f->against_embedding[i] += mrr[q][i] - embedded[q];
+    }
+cleanup:
+    return status;
+}
+
+typedef wfre_status fit_batch(fitting *f, const wfre_rank_query *queries, size_t count,
+                              wfre_error *error);
+
+/* Fits on all queries, or on those that are not single edges. */
+static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count, bool edges,
+                        fit_batch *fit, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_rank_query batch[BATCH];
+    size_t size = 0, taken = 0;
+    double start = wfre_clock();
+    for (size_t q = 0; q < count && taken < MOST_QUERIES; q++) {
+        if (queries[q].hard.count > 0 && (edges || !wfre_node_is_edge(queries[q].tree)))
+            batch[size++] = queries[q];
+        if (size < BATCH && q + 1 < count)
+            continue;
+        wfre_report(f->monitor, "fitting edges", q, count, NULL);
+        TRY(fit(f, batch, size, error));
+        taken += size;
+        size = 0;
+        if (f->seconds > 0 && wfre_clock() - start > f->seconds)
+            break;
+    }
+cleanup:
+    return status;
+}
+
+/* Of three decimals. */
+static double rounded(double value)
+{
+    return round(1000 * value) / 1000;
+}
+
+wfre_status wfre_edges_fit(const wfre_graph *graph, wfre_model *model,
+                           const wfre_rank_query *queries, size_t count, double seconds,
+                           wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_status status;
+    wfre_model_settings before = model->settings;
+    fitting f = {.model = model,
+                 .seconds = seconds / 2,
+                 .monitor = monitor,
+                 .rooms = {.values = ROOMS, .base = USUAL},
+                 .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
+    TRY(wfre_ranker_create(model, false, pool, &f.ranker, error));
+    TRY(wfre_ranker_know(f.ranker, graph, WFRE_TRAIN, error));
+    model->settings.answering = WFRE_BY_EDGES;
+    TRY(pass(&f, queries, count, true, fit_room, error));
+    model->settings.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
+    TRY(pass(&f, queries, count, false, fit_sharpness, error));
+    double best = wfre_tally_best(&f.sharpnesses);
+    model->settings.edge_sharpness = rounded(sharpness_at(best));
+    if (f.against_embedding[lround(best)] < 0)
+        model->settings.answering = WFRE_BY_EMBEDDING;
+cleanup:
+    if (status != WFRE_OK)
+        model->settings = before;
+    wfre_ranker_free(f.ranker);
+    return status;
+}

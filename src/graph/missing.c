@@ -1,0 +1,62 @@
+/* Counting degrees, one relation after the other. Every count is taken for one more than it is, so
+ * that degrees which only few entities have say little. */
+#include "graph/missing.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+static const double IDLE =
+    0.2; /* entities without an edge that could have one, by those with one */
+
+static size_t degree_of(const wfre_adjacency *edges, uint32_t group)
+{
+    return edges->group_begin[group + 1] - edges->group_begin[group];
+}
+
+/* Turns counts[0 .. most] of degrees into logarithms of room. */
+static void convert(float *counts, size_t most)
+{
+    if ((double)counts[0] > IDLE * (double)counts[1])
+        counts[0] = (float)(IDLE * (double)counts[1]);
+    for (size_t n = 0; n <= most; n++) {
+        double next = n < most ? (double)counts[n + 1] : 0;
+        counts[n] = (float)log((double)(n + 1) * (next + 1) / ((double)counts[n] + 1));
+    }
+}
+
+wfre_status wfre_room_measure(const wfre_graph *graph, wfre_split split, wfre_room *room,
+                              wfre_error *error)
+{
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
+    uint32_t relations = wfre_graph_relations(graph);
+    *room = (wfre_room){.begin = wfre_alloc(relations + (size_t)1, sizeof *room->begin)};
+    if (!room->begin)
+        return wfre_fail_memory(error, "counting edges");
+    room->begin[0] = 0;
+    for (wfre_relation r = 0; r < relations; r++) {
+        size_t most = 1;
+        for (uint32_t g = edges->relation_groups[r]; g < edges->relation_groups[r + 1]; g++)
+            most = degree_of(edges, g) > most ? degree_of(edges, g) : most;
+        room->begin[r + 1] = room->begin[r] + most + 1;
+    }
+    room->logs = wfre_alloc_zero(room->begin[relations], sizeof *room->logs);
+    if (!room->logs)
+        return wfre_fail_memory(error, "counting edges");
+    for (wfre_relation r = 0; r < relations; r++) {
+        float *counts = room->logs + room->begin[r];
+        uint32_t first = edges->relation_groups[r], end = edges->relation_groups[r + 1];
+        for (uint32_t g = first; g < end; g++)
+            counts[degree_of(edges, g)]++;
+        counts[0] = (float)(wfre_graph_entities(graph) - (end - first));
+        convert(counts, room->begin[r + 1] - room->begin[r] - 1);
+    }
+    return WFRE_OK;
+}
+
+void wfre_room_free(wfre_room *room)
+{
+    wfre_free(room->begin);
+    wfre_free(room->logs);
+    *room = (wfre_room){0};
+}

@@ -1,0 +1,59 @@
+/* Answers edge by edge: what the graph knows is certain, what it lacks is as likely as the model
+ * says.
+ *
+ * Embedding a whole question forgets what the graph knows of its parts. Here every set is a truth
+ * value for each entity instead, and the model says only how likely single edges are:
+ *
+ *   edge (x, r, y)    1 if the graph has it, else likely(x, r, y), below 1
+ *   projection        y: the best over x of set(x) * edge(x, r, y)
+ *   intersection      the product;  of a complement: 1 - set(y), at least a millionth
+ *   union             the best
+ *
+ *   likely(x, r, y) = odds / (1 + odds)
+ *   odds = room(r, x) * softmax over y of sharpness * (logit of y for (p,r,(e,x))
+ *                                                     + weight * log room(r^-1, y))
+ *
+ * where the room of an entity is how many edges of a relation it lacks (graph/missing.h). A
+ * projection follows known edges from every x, and predicted ones from the best few.
+ *
+ * All values are logarithms. */
+#ifndef WFRE_SRC_INFER_EDGES_H
+#define WFRE_SRC_INFER_EDGES_H
+
+#include "graph/graph.h"
+#include "query/tree.h"
+#include "search/search.h"
+
+typedef struct wfre_edges wfre_edges;
+
+/* Whether a tree can be answered so: complements stand only beside a set they are taken from, and
+ * it has not too many nodes. */
+bool wfre_edges_suit(const wfre_node *tree);
+/* What to answer in the place of a tree: itself, or its DNF+MultiIU form in the arena; NULL if
+ * neither suits. */
+WFRE_NODISCARD wfre_status wfre_edges_form(wfre_arena *arena, const wfre_node *tree,
+                                           const wfre_node **form, wfre_error *error);
+
+/* What it works with, borrowed until it is freed. Of the model's settings, those of edges and the
+ * lifts may change. */
+typedef struct wfre_edges_input {
+    const wfre_graph *graph;
+    wfre_split split; /* the edges that are known */
+    const wfre_model *model;
+    wfre_embedder *embedder;
+    wfre_searcher *searcher;
+    wfre_pool *pool;
+    bool exhaustive; /* score every entity instead of taking estimates */
+} wfre_edges_input;
+
+WFRE_NODISCARD wfre_status wfre_edges_create(const wfre_edges_input *input, wfre_edges **edges,
+                                             wfre_error *error);
+void wfre_edges_free(wfre_edges *edges);
+
+/* truth[q * entities + e]: the logarithm of the truth value of entity e in tree q; without negation
+ * 0 for known answers, and for them alone. The result does not depend on how trees are cut into
+ * batches. */
+WFRE_NODISCARD wfre_status wfre_edges_answer(wfre_edges *edges, const wfre_node *const *trees,
+                                             size_t count, float *truth, wfre_error *error);
+
+#endif
