@@ -43,37 +43,35 @@ static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 static wfre_status copy_graph(wfre_graph_builder *builder, const wfre_graph *graph,
                               wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     uint32_t id;
     for (wfre_entity e = 0; e < wfre_graph_entities(graph); e++) {
         wfre_name name = wfre_graph_entity_name(graph, e);
         wfre_name label = wfre_graph_entity_label(graph, e);
         wfre_name about = wfre_graph_entity_description(graph, e);
-        TRY(wfre_graph_builder_entity(builder, name.bytes, name.length, &id, error));
+        CHECK(wfre_graph_builder_entity(builder, name.bytes, name.length, &id, error));
         if (label.bytes != name.bytes)
-            TRY(wfre_graph_builder_label(builder, e, label.bytes, label.length, error));
+            CHECK(wfre_graph_builder_label(builder, e, label.bytes, label.length, error));
         if (about.length > 0)
-            TRY(wfre_graph_builder_describe(builder, e, about.bytes, about.length, error));
+            CHECK(wfre_graph_builder_describe(builder, e, about.bytes, about.length, error));
     }
     for (wfre_relation r = 0; r < wfre_graph_relations(graph); r += 2) {
         wfre_name name = wfre_graph_relation_name(graph, r);
         wfre_name label = wfre_graph_relation_label(graph, r);
-        TRY(wfre_graph_builder_relation(builder, name.bytes, name.length, &id, error));
+        CHECK(wfre_graph_builder_relation(builder, name.bytes, name.length, &id, error));
         if (label.bytes != name.bytes)
-            TRY(wfre_graph_builder_relation_label(builder, r, label.bytes, label.length, error));
+            CHECK(wfre_graph_builder_relation_label(builder, r, label.bytes, label.length, error));
         /* A triple counts for the first split that has it, so later splits may repeat it. */
         for (int split = 0; split < WFRE_SPLITS; split++) {
             wfre_list heads = wfre_graph_sources(graph, (wfre_split)split, r);
             for (size_t h = 0; h < heads.count; h++) {
                 wfre_list tails = wfre_graph_targets(graph, (wfre_split)split, r, heads.ids[h]);
                 for (size_t t = 0; t < tails.count; t++)
-                    TRY(wfre_graph_builder_triple(builder, (wfre_split)split, heads.ids[h], r,
-                                                  tails.ids[t], error));
+                    CHECK(wfre_graph_builder_triple(builder, (wfre_split)split, heads.ids[h], r,
+                                                    tails.ids[t], error));
             }
         }
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* The id of an entity of the new triples, with its label and description if it is new. Old ones go
@@ -82,27 +80,24 @@ static wfre_status add_entity(wfre_graph_builder *builder, const wfre_graph *gra
                               const wfre_graph *extra, wfre_entity entity, wfre_entity *id,
                               wfre_error *error)
 {
-    wfre_status status;
     wfre_name name = wfre_graph_entity_name(extra, entity);
     wfre_name label = wfre_graph_entity_label(extra, entity);
     wfre_name about = wfre_graph_entity_description(extra, entity);
     *id = wfre_graph_find_entity(graph, name.bytes, name.length);
     if (*id != WFRE_NONE)
         return WFRE_OK;
-    TRY(wfre_graph_builder_entity(builder, name.bytes, name.length, id, error));
+    CHECK(wfre_graph_builder_entity(builder, name.bytes, name.length, id, error));
     if (label.bytes != name.bytes)
-        TRY(wfre_graph_builder_label(builder, *id, label.bytes, label.length, error));
+        CHECK(wfre_graph_builder_label(builder, *id, label.bytes, label.length, error));
     if (about.length > 0)
-        TRY(wfre_graph_builder_describe(builder, *id, about.bytes, about.length, error));
-cleanup:
-    return status;
+        CHECK(wfre_graph_builder_describe(builder, *id, about.bytes, about.length, error));
+    return WFRE_OK;
 }
 
 /* The new triples, all known from now on. Relations must be those the model has learned. */
 static wfre_status add_triples(wfre_graph_builder *builder, const wfre_graph *graph,
                                const wfre_graph *extra, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     for (wfre_relation r = 0; r < wfre_graph_relations(extra); r += 2) {
         wfre_name name = wfre_graph_relation_name(extra, r);
         wfre_relation known = wfre_graph_find_relation(graph, name.bytes, name.length);
@@ -115,15 +110,14 @@ static wfre_status add_triples(wfre_graph_builder *builder, const wfre_graph *gr
         for (size_t h = 0; h < heads.count; h++) {
             wfre_list tails = wfre_graph_targets(extra, WFRE_TEST, r, heads.ids[h]);
             wfre_entity from, to;
-            TRY(add_entity(builder, graph, extra, heads.ids[h], &from, error));
+            CHECK(add_entity(builder, graph, extra, heads.ids[h], &from, error));
             for (size_t t = 0; t < tails.count; t++) {
-                TRY(add_entity(builder, graph, extra, tails.ids[t], &to, error));
-                TRY(wfre_graph_builder_triple(builder, WFRE_TRAIN, from, known, to, error));
+                CHECK(add_entity(builder, graph, extra, tails.ids[t], &to, error));
+                CHECK(wfre_graph_builder_triple(builder, WFRE_TRAIN, from, known, to, error));
             }
         }
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* The graph with the extra triples, in memory. */
@@ -249,7 +243,6 @@ static wfre_list old_targets(const fitting *f, wfre_relation relation, wfre_enti
  * even distances. Those along one relation stand together. */
 static wfre_status list_own(fitting *f, wfre_arena *arena, wfre_entity entity, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_relation relations = wfre_graph_relations(f->graph);
     size_t all = 0, seen = 0;
     for (wfre_relation r = 0; r < relations; r++)
@@ -259,11 +252,11 @@ static wfre_status list_own(fitting *f, wfre_arena *arena, wfre_entity entity, w
         wfre_list near = old_targets(f, r, entity);
         for (size_t i = 0; i < near.count; i++)
             if (seen++ * OWN >= f->count * all)
-                TRY(add_question(f, arena, r ^ 1, near.ids[i], fmax(1, (double)all / OWN), error));
+                CHECK(
+                    add_question(f, arena, r ^ 1, near.ids[i], fmax(1, (double)all / OWN), error));
     }
     f->own = f->count;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* The groups of edges (graph/graph.h), each a question, that others are drawn from: those of its
@@ -314,7 +307,6 @@ static uint32_t draw_group(const urn *u, wfre_rng *rng, bool own, wfre_relation 
 static wfre_status list_others(fitting *f, wfre_arena *arena, wfre_entity entity, wfre_error *error)
 {
     wfre_rng rng = wfre_rng_keyed(0, 6, entity);
-    wfre_status status = WFRE_OK;
     urn u = fill_urn(f);
     for (uint32_t i = 0; i < OTHERS; i++) {
         wfre_relation relation;
@@ -328,10 +320,9 @@ static wfre_status list_others(fitting *f, wfre_arena *arena, wfre_entity entity
         for (size_t k = 0; k < u.relation_count; k++)
             chance += u.relations[k] == relation ? 1.0 / u.own : 0;
         f->answers[f->count] = answer;
-        TRY(add_question(f, arena, relation, from, CARE / (chance * OTHERS / 2), error));
+        CHECK(add_question(f, arena, relation, from, CARE / (chance * OTHERS / 2), error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* The old entities that answer its question k. */
@@ -362,14 +353,13 @@ static wfre_status most_alike(const fitting *f, wfre_entity *alike, wfre_error *
  * exp(-rho D) is what the entity competes with. */
 static wfre_status find_rivals(fitting *f, wfre_error *error)
 {
-    wfre_status status;
     wfre_predict_query queries[OWN];
     for (size_t k = 0; k < f->own; k++)
         queries[k] = (wfre_predict_query){.tree = f->trees[k],
                                           .without = old_answers(f, k),
                                           .top = RIVALS,
                                           .hits = f->hits + k * RIVALS};
-    TRY(wfre_predict(f->predictor, queries, f->own, false, error));
+    CHECK(wfre_predict(f->predictor, queries, f->own, false, error));
     for (size_t k = 0; k < f->own; k++) {
         double sum = 0, rho = f->model->settings.rho;
         for (size_t i = 0; i < queries[k].hit_count; i++)
@@ -378,8 +368,7 @@ static wfre_status find_rivals(fitting *f, wfre_error *error)
                                         ? rho * (double)queries[k].hits[0].distance - log(sum)
                                         : INFINITY;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Other questions are compared with their known answers. */

@@ -64,34 +64,30 @@ static wfre_status find_known(wfre_asker *asker, const wfre_query *query,
                               wfre_list *known, wfre_error *error)
 {
     wfre_list found;
-    wfre_status status;
-    TRY(wfre_exact_answer(asker->exact, options->split, query, options->timeout, monitor, &found,
-                          error));
+    CHECK(wfre_exact_answer(asker->exact, options->split, query, options->timeout, monitor, &found,
+                            error));
     wfre_entity *copy = wfre_arena_alloc(&asker->arena, found.count, sizeof *copy);
     if (!copy)
-        TRY(wfre_fail_memory(error, "answering"));
+        return wfre_fail_memory(error, "answering");
     if (found.count > 0)
         memcpy(copy, found.ids, found.count * sizeof *copy);
     *known = (wfre_list){copy, found.count};
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* What to search for. Probabilities look at some more than are asked for. */
 static wfre_status plan(wfre_asker *asker, const wfre_node *tree, const wfre_ask_options *options,
                         wfre_list known, wfre_predict_query *query, wfre_error *error)
 {
-    wfre_status status;
     *query = (wfre_predict_query){.tree = tree};
-    TRY(wfre_exact_settled(asker->exact, options->split, tree, known, &asker->arena,
-                           &query->without, error));
+    CHECK(wfre_exact_settled(asker->exact, options->split, tree, known, &asker->arena,
+                             &query->without, error));
     size_t deep = options->top > WFRE_CALIBRATION_DEPTH ? options->top : WFRE_CALIBRATION_DEPTH;
     query->top = smaller(deep, asker->model->entity_count - query->without.count);
     query->hits = wfre_arena_alloc(&asker->arena, query->top, sizeof *query->hits);
     if (!query->hits)
-        TRY(wfre_fail_memory(error, "answering"));
-cleanup:
-    return status;
+        return wfre_fail_memory(error, "answering");
+    return WFRE_OK;
 }
 
 /* Why the model cannot predict answers to the query, if so. */
@@ -150,36 +146,34 @@ wfre_status wfre_ask_many(wfre_asker *asker, const wfre_query *const *queries, s
                           const wfre_ask_options *options, const wfre_monitor *monitor,
                           wfre_answers *answers, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     bool predicted = asker->model && options->predicted;
     wfre_arena_reset(&asker->arena);
     wfre_predict_query *plans = wfre_arena_alloc(&asker->arena, count, sizeof *plans);
     wfre_answers *found = wfre_arena_alloc(&asker->arena, count, sizeof *found);
     size_t planned = 0;
     if (!plans || !found)
-        TRY(wfre_fail_memory(error, "answering"));
+        return wfre_fail_memory(error, "answering");
     for (size_t q = 0; q < count; q++) {
         found[q] = (wfre_answers){0};
-        TRY(find_known(asker, queries[q], options, monitor, &found[q].known, error));
+        CHECK(find_known(asker, queries[q], options, monitor, &found[q].known, error));
         if (predicted)
-            TRY(find_obstacle(asker, queries[q], &found[q].unpredicted, error));
+            CHECK(find_obstacle(asker, queries[q], &found[q].unpredicted, error));
         if (predicted && !found[q].unpredicted)
-            TRY(plan(asker, queries[q]->tree, options, found[q].known, &plans[planned++], error));
+            CHECK(plan(asker, queries[q]->tree, options, found[q].known, &plans[planned++], error));
     }
     if (planned > 0) {
-        TRY(wfre_predictor_know(asker->predictor, asker->graph, options->split, error));
-        TRY(wfre_predict(asker->predictor, plans, planned, options->exhaustive, error));
+        CHECK(wfre_predictor_know(asker->predictor, asker->graph, options->split, error));
+        CHECK(wfre_predict(asker->predictor, plans, planned, options->exhaustive, error));
     }
     for (size_t q = 0; q < count; q++) {
         if (predicted && !found[q].unpredicted)
-            TRY(conclude(asker, plans++, options, &found[q], error));
+            CHECK(conclude(asker, plans++, options, &found[q], error));
         if (!options->known)
             found[q].known = (wfre_list){0};
     }
     if (count > 0)
         memcpy(answers, found, count * sizeof *found);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_ask(wfre_asker *asker, const wfre_query *query, const wfre_ask_options *options,

@@ -134,16 +134,14 @@ static wfre_status make_sets(const builder *b)
 static wfre_status find_known(const builder *b, wfre_explained_set *set)
 {
     wfre_list found;
-    wfre_status status;
-    TRY(wfre_exact_tree(b->asker->exact, b->options->split, set->node, &found, b->error));
+    CHECK(wfre_exact_tree(b->asker->exact, b->options->split, set->node, &found, b->error));
     wfre_entity *copy = take(b, found.count, sizeof *copy);
     if (!copy)
-        TRY(out_of_memory(b));
+        CHECK(out_of_memory(b));
     if (found.count > 0)
         memcpy(copy, found.ids, found.count * sizeof *copy);
     set->known = (wfre_list){copy, found.count};
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Notes the hits of a set and their probabilities. */
@@ -172,30 +170,28 @@ cleanup:
 static wfre_status fill_sets(const builder *b)
 {
     wfre_explanation *out = b->out;
-    wfre_status status = WFRE_OK;
     wfre_predict_query *queries = take(b, out->set_count, sizeof *queries);
     size_t count = 0;
     if (!queries)
-        TRY(out_of_memory(b));
+        CHECK(out_of_memory(b));
     for (uint32_t s = 0; s < out->set_count; s++) {
         wfre_explained_set *set = &out->sets[s];
-        TRY(find_known(b, set));
+        CHECK(find_known(b, set));
         if (set->node->op == WFRE_OP_ENTITY || set->node->op == WFRE_OP_NEGATE)
             continue;
         wfre_hit *hits = take(b, WFRE_CALIBRATION_DEPTH, sizeof *hits);
         if (!hits)
-            TRY(out_of_memory(b));
+            CHECK(out_of_memory(b));
         queries[count] =
             (wfre_predict_query){.tree = set->node, .top = WFRE_CALIBRATION_DEPTH, .hits = hits};
-        TRY(wfre_exact_settled(b->asker->exact, b->options->split, set->node, set->known,
-                               &out->arena, &queries[count++].without, b->error));
+        CHECK(wfre_exact_settled(b->asker->exact, b->options->split, set->node, set->known,
+                                 &out->arena, &queries[count++].without, b->error));
     }
-    TRY(wfre_predict(b->asker->predictor, queries, count, b->options->exhaustive, b->error));
+    CHECK(wfre_predict(b->asker->predictor, queries, count, b->options->exhaustive, b->error));
     for (uint32_t s = 0; s < out->set_count; s++)
         if (out->sets[s].node->op != WFRE_OP_ENTITY && out->sets[s].node->op != WFRE_OP_NEGATE)
-            TRY(conclude(b, &out->sets[s], queries++));
-cleanup:
-    return status;
+            CHECK(conclude(b, &out->sets[s], queries++));
+    return WFRE_OK;
 }
 
 /* ---- candidates --------------------------------------------------------------------------- */
@@ -286,11 +282,10 @@ static wfre_status weigh_edges(const builder *b, wfre_explained_set *projection)
     const wfre_entity *sources;
     uint32_t count = sources_of(out, projection, &sources);
     wfre_relation relation = projection->node->id;
-    wfre_status status = WFRE_OK;
     wfre_predict_query *queries = take(b, count, sizeof *queries);
     projection->edges = take(b, (size_t)count * targets->count, sizeof *projection->edges);
     if (!queries || !projection->edges)
-        TRY(out_of_memory(b));
+        CHECK(out_of_memory(b));
     for (uint32_t s = 0; s < count; s++) {
         wfre_arena *arena = &b->out->arena;
         queries[s] = (wfre_predict_query){
@@ -299,17 +294,16 @@ static wfre_status weigh_edges(const builder *b, wfre_explained_set *projection)
             .top = EDGE_DEPTH,
             .hits = take(b, EDGE_DEPTH, sizeof(wfre_hit))};
         if (!queries[s].tree || !queries[s].hits)
-            TRY(out_of_memory(b));
+            CHECK(out_of_memory(b));
     }
-    TRY(wfre_predict(b->asker->predictor, queries, count, b->options->exhaustive, b->error));
+    CHECK(wfre_predict(b->asker->predictor, queries, count, b->options->exhaustive, b->error));
     for (uint32_t s = 0; s < count; s++)
         for (uint32_t t = 0; t < targets->count; t++)
             projection->edges[s * targets->count + t] =
                 wfre_list_has(queries[s].without, targets->candidates[t])
                     ? 1
                     : edge_probability(b, &queries[s], targets->candidates[t]);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- the best assignment ------------------------------------------------------------------ */
@@ -354,7 +348,6 @@ static double weigh_candidate(const wfre_explanation *out, uint32_t s, uint32_t 
 static wfre_status assign(const builder *b)
 {
     wfre_explanation *out = b->out;
-    wfre_status status = WFRE_OK;
     for (uint32_t s = out->set_count; s-- > 0;) {
         wfre_explained_set *set = &out->sets[s];
         if (set->node->op == WFRE_OP_ENTITY)
@@ -363,15 +356,14 @@ static wfre_status assign(const builder *b)
         set->value = take(b, count, sizeof *set->value);
         set->chosen = take(b, count, sizeof *set->chosen);
         if (!set->value || !set->chosen)
-            TRY(out_of_memory(b));
+            CHECK(out_of_memory(b));
         memset(set->chosen, 0, count * sizeof *set->chosen);
         if (set->node->op == WFRE_OP_PROJECT)
-            TRY(weigh_edges(b, set));
+            CHECK(weigh_edges(b, set));
         for (uint32_t t = 0; t < count; t++)
             set->value[t] = weigh_candidate(out, s, t);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Follows the best choices down from candidate t of set s, noting entities and edges. `edge` says

@@ -25,6 +25,14 @@ wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *
             goto cleanup;                                                                          \
     } while (0)
 
+/* The same for functions that own nothing to release: returns at once. */
+#define CHECK(expression)                                                                          \
+    do {                                                                                           \
+        wfre_status checked_ = (expression);                                                       \
+        if (checked_ != WFRE_OK)                                                                   \
+            return checked_;                                                                       \
+    } while (0)
+
 /* True once the monitor's owner wants the task to stop. */
 bool wfre_interrupted(const wfre_monitor *monitor);
 /* Fills `error` and returns WFRE_ERR_INTERRUPTED if so, WFRE_OK otherwise. */

@@ -317,7 +317,7 @@ static wfre_status refill(wfre_reader *reader, wfre_error *error)
         reader->end -= reader->start;
         reader->start = 0;
     }
-    if (!wfre_reserve((void **)&reader->buffer, &reader->capacity, reader->end + READ_AHEAD, 1))
+    if (!wfre_reserve(&reader->buffer, &reader->capacity, reader->end + READ_AHEAD, 1))
         return wfre_fail_memory(error, "reading lines");
     size_t got = 0;
     wfre_status status = wfre_reader_read(reader, reader->buffer + reader->end,
@@ -376,7 +376,7 @@ wfre_status wfre_read_all(const char *path, size_t limit, char **bytes, size_t *
     wfre_status status;
     TRY(wfre_reader_open(path, &reader, error));
     do {
-        if (!wfre_reserve((void **)&data, &capacity, used + READ_AHEAD + 1, 1)) {
+        if (!wfre_reserve(&data, &capacity, used + READ_AHEAD + 1, 1)) {
             status = wfre_fail_memory(error, "reading a file");
             goto cleanup;
         }

@@ -111,10 +111,9 @@ wfre_status wfre_strings_intern(wfre_strings *strings, const char *text, size_t 
     if (strings->count >= WFRE_NONE - 1)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "more than 2^32 - 2 names");
     size_t old_capacity = strings->offsets_capacity;
-    if (!wfre_reserve((void **)&strings->offsets, &strings->offsets_capacity,
-                      (size_t)strings->count + 2, sizeof *strings->offsets) ||
-        !wfre_reserve((void **)&strings->bytes, &strings->bytes_capacity,
-                      strings->bytes_used + length + 1, 1))
+    if (!WFRE_RESERVE(&strings->offsets, &strings->offsets_capacity, (size_t)strings->count + 2) ||
+        !wfre_reserve(&strings->bytes, &strings->bytes_capacity, strings->bytes_used + length + 1,
+                      1))
         return wfre_fail_memory(error, "growing a name table");
     if (old_capacity == 0)
         strings->offsets[0] = 0;

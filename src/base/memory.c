@@ -94,17 +94,19 @@ char *wfre_copy_text(const char *text, size_t length)
     return copy;
 }
 
-bool wfre_reserve(void **data, size_t *capacity, size_t need, size_t size)
+bool wfre_reserve(void *array, size_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity)
         return true;
+    void *data; /* copied, not cast: a pointer of another type may not be read as a void * */
+    memcpy(&data, array, sizeof data);
     size_t grown = *capacity + *capacity / 2 + 8;
     if (grown < need)
         grown = need;
-    void *block = wfre_resize(*data, grown, size);
-    if (!block)
+    data = wfre_resize(data, grown, size);
+    if (!data)
         return false;
-    *data = block;
+    memcpy(array, &data, sizeof data);
     *capacity = grown;
     return true;
 }

@@ -19,9 +19,13 @@ void *wfre_alloc_tensor(size_t count, size_t size);
 /* A copy of text[0 .. length) with a NUL after it. */
 char *wfre_copy_text(const char *text, size_t length);
 
-/* Makes room for `need` elements of `size` bytes at *data, growing by half or more at a time.
- * Returns false when out of memory, leaving *data as it was. */
-bool wfre_reserve(void **data, size_t *capacity, size_t need, size_t size);
+/* Makes room for `need` elements of `size` bytes at *array, growing by half or more at a time.
+ * `array` points to a pointer of any type. Returns false when out of memory, leaving *array as it
+ * was. */
+bool wfre_reserve(void *array, size_t *capacity, size_t need, size_t size);
+/* The same for elements of the array's own type. */
+#define WFRE_RESERVE(array, capacity, need)                                                        \
+    wfre_reserve((array), (capacity), (need), sizeof **(array))
 
 /* Makes a tensor hold `need` floats or a little more; when it grows, its contents are lost. Returns
  * false when out of memory, and the tensor is gone then. */

@@ -59,25 +59,24 @@ wfre_status wfre_setting_parse(const wfre_setting *setting, void *structure, con
 {
     static const char *const truth[] = {"no", "yes", NULL};
     unsigned char *field = (unsigned char *)structure + setting->offset;
-    wfre_status status = WFRE_OK;
     uint32_t index = 0;
     uint64_t whole = 0;
     switch (setting->kind) {
     case WFRE_SETTING_NAME:
-        TRY(parse_name(setting, setting->names, text, &index, error));
+        CHECK(parse_name(setting, setting->names, text, &index, error));
         memcpy(field, &index, sizeof index);
         break;
     case WFRE_SETTING_BOOL:
-        TRY(parse_name(setting, truth, text, &index, error));
+        CHECK(parse_name(setting, truth, text, &index, error));
         *(bool *)(void *)field = index == 1;
         break;
     case WFRE_SETTING_U32:
-        TRY(parse_whole(setting, text, &whole, error));
+        CHECK(parse_whole(setting, text, &whole, error));
         index = (uint32_t)whole;
         memcpy(field, &index, sizeof index);
         break;
     case WFRE_SETTING_U64:
-        TRY(parse_whole(setting, text, &whole, error));
+        CHECK(parse_whole(setting, text, &whole, error));
         memcpy(field, &whole, sizeof whole);
         break;
     case WFRE_SETTING_REAL: {
@@ -90,8 +89,7 @@ wfre_status wfre_setting_parse(const wfre_setting *setting, void *structure, con
         break;
     }
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 void wfre_setting_print(const wfre_setting *setting, const void *structure, char *text, size_t size)

@@ -11,7 +11,7 @@
 static bool make_room(wfre_text *text, size_t extra)
 {
     if (text->failed || extra > SIZE_MAX / 4 ||
-        !wfre_reserve((void **)&text->data, &text->capacity, text->length + extra + 1, 1))
+        !wfre_reserve(&text->data, &text->capacity, text->length + extra + 1, 1))
         text->failed = true;
     return !text->failed;
 }

@@ -104,7 +104,6 @@ static void add_cost(run *r)
  * can be saved, the evaluation goes on without. */
 static wfre_status save_if_due(run *r, uint64_t done, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     bool stop = wfre_interrupted(r->monitor);
     wfre_report(r->monitor, "evaluating", done, r->set->count,
                 r->saved == WFRE_OK ? NULL : r->unsaved.message);
@@ -113,19 +112,17 @@ static wfre_status save_if_due(run *r, uint64_t done, wfre_error *error)
         r->saved = wfre_partial_write(r->evaluation, r->key, r->options->partial, &r->unsaved);
         r->next_save = wfre_clock() + SAVE_SECONDS;
         if (r->saved == WFRE_ERR_MEMORY)
-            TRY(wfre_fail_memory(error, "saving what was evaluated"));
+            return wfre_fail_memory(error, "saving what was evaluated");
     }
     if (stop && r->options->partial && r->saved != WFRE_OK)
-        TRY(wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
-                      "interrupted after %llu of %u queries, which are lost: %s",
-                      (unsigned long long)done, r->set->count, r->unsaved.message));
+        return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                         "interrupted after %llu of %u queries, which are lost: %s",
+                         (unsigned long long)done, r->set->count, r->unsaved.message);
     if (stop && r->options->partial)
-        TRY(wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
-                      "interrupted after %llu of %u queries; the same command goes on from %s",
-                      (unsigned long long)done, r->set->count, r->options->partial));
-    TRY(wfre_check_interrupt(r->monitor, error));
-cleanup:
-    return status;
+        return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                         "interrupted after %llu of %u queries; the same command goes on from %s",
+                         (unsigned long long)done, r->set->count, r->options->partial);
+    return wfre_check_interrupt(r->monitor, error);
 }
 
 /* Collects the next unranked queries from *next on; returns how many. */
@@ -174,12 +171,10 @@ cleanup:
 
 static wfre_status make_ranker(run *r, wfre_pool *pool, wfre_error *error)
 {
-    wfre_status status;
-    TRY(wfre_ranker_create(r->model, r->options->exhaustive, pool, &r->ranker, error));
+    CHECK(wfre_ranker_create(r->model, r->options->exhaustive, pool, &r->ranker, error));
     if (by_edges(r))
-        TRY(wfre_ranker_know(r->ranker, r->graph, r->options->known, error));
-cleanup:
-    return status;
+        CHECK(wfre_ranker_know(r->ranker, r->graph, r->options->known, error));
+    return WFRE_OK;
 }
 
 static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)

@@ -129,31 +129,29 @@ static wfre_status read_line(scores_file *f, const char *line, uint32_t *query, 
 static wfre_status take_line(scores_file *f, const char *line, size_t length,
                              const wfre_monitor *monitor, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     uint32_t query;
     entry new_entry;
     char text[256]; /* with a NUL at its end, for strtod */
     if (length >= sizeof text)
-        TRY(fail_line(f, error, "too long; it has a query, an entity and a score"));
+        CHECK(fail_line(f, error, "too long; it has a query, an entity and a score"));
     if (memchr(line, '\0', length))
-        TRY(fail_line(f, error, "it has a zero byte; scores are plain text"));
+        CHECK(fail_line(f, error, "it has a zero byte; scores are plain text"));
     memcpy(text, line, length);
     text[length] = '\0';
-    TRY(read_line(f, text, &query, &new_entry, error));
+    CHECK(read_line(f, text, &query, &new_entry, error));
     if (query != f->query) {
         if (f->seen[query])
-            TRY(fail_line(f, error,
-                          "the lines of a query must stand together; sort the file by "
-                          "its first column"));
-        TRY(finish_query(f, monitor, error));
+            CHECK(fail_line(f, error,
+                            "the lines of a query must stand together; sort the file by "
+                            "its first column"));
+        CHECK(finish_query(f, monitor, error));
         f->query = query;
         f->seen[query] = true;
     }
-    if (!wfre_reserve((void **)&f->entries, &f->capacity, f->count + 1, sizeof *f->entries))
-        TRY(wfre_fail_memory(error, "evaluating scores"));
+    if (!WFRE_RESERVE(&f->entries, &f->capacity, f->count + 1))
+        return wfre_fail_memory(error, "evaluating scores");
     f->entries[f->count++] = new_entry;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status check_complete(const scores_file *f, wfre_error *error)
@@ -173,24 +171,21 @@ static wfre_status check_complete(const scores_file *f, wfre_error *error)
 
 static wfre_status read_scores(scores_file *f, const wfre_monitor *monitor, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     f->seen = wfre_alloc_zero((size_t)f->set->count + 1, sizeof *f->seen);
     f->levels = wfre_alloc_zero((size_t)wfre_graph_entities(f->graph) + 1, sizeof *f->levels);
     if (!f->seen || !f->levels)
-        TRY(wfre_fail_memory(error, "evaluating scores"));
+        return wfre_fail_memory(error, "evaluating scores");
     for (;;) {
         const char *line;
         size_t length;
-        TRY(wfre_reader_line(f->reader, &line, &length, error));
+        CHECK(wfre_reader_line(f->reader, &line, &length, error));
         if (!line)
             break;
         if (length && line[0] != '#')
-            TRY(take_line(f, line, length, monitor, error));
+            CHECK(take_line(f, line, length, monitor, error));
     }
-    TRY(finish_query(f, monitor, error));
-    TRY(check_complete(f, error));
-cleanup:
-    return status;
+    CHECK(finish_query(f, monitor, error));
+    return check_complete(f, error);
 }
 
 /* The part of a path after its last slash. */

@@ -231,16 +231,13 @@ static wfre_status drop_empty_types(wfre_evaluation *e, wfre_error *error)
 wfre_status wfre_evaluation_finish(wfre_evaluation *evaluation, uint32_t resamplings, uint64_t seed,
                                    wfre_pool *pool, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     if (resamplings == 0)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "an interval needs at least one resampling");
     average_types(evaluation);
-    TRY(drop_empty_types(evaluation, error));
+    CHECK(drop_empty_types(evaluation, error));
     average_groups(evaluation);
-    TRY(wfre_evaluation_bootstrap(evaluation, resamplings, seed, pool, error));
-cleanup:
-    return status;
+    return wfre_evaluation_bootstrap(evaluation, resamplings, seed, pool, error);
 }
 
 /* ---- access ------------------------------------------------------------------------------- */

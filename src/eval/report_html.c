@@ -259,12 +259,11 @@ cleanup:
 
 wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     const wfre_evaluation *first = shown->evaluations[0];
     put_head(shown, text);
     put_cards(shown, text);
     wfre_text_add(text, "<h2>Comparison</h2>\n");
-    TRY(put_comparison(shown, text, error));
+    CHECK(put_comparison(shown, text, error));
     if (shown->many_types)
         put_shapes(first, text);
     for (size_t i = 0; i < shown->count; i++) {
@@ -282,8 +281,7 @@ wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text, wfre
     if (first->reliability.queries)
         put_calibration(&first->reliability, text);
     if (shown->options.log)
-        TRY(put_curve(shown->options.log, text, error));
+        CHECK(put_curve(shown->options.log, text, error));
     wfre_page_end(text, "The intervals are 95% bootstrap intervals over queries.");
-cleanup:
-    return status;
+    return WFRE_OK;
 }

@@ -60,8 +60,7 @@ wfre_status wfre_exact_write(wfre_exact *exact, const wfre_set *set, wfre_list *
                              wfre_error *error)
 {
     size_t count = wfre_set_size(&exact->sets, set);
-    if (!wfre_reserve((void **)&exact->answers, &exact->answers_capacity, count,
-                      sizeof *exact->answers))
+    if (!WFRE_RESERVE(&exact->answers, &exact->answers_capacity, count))
         return wfre_fail_memory(error, "listing the answers");
     wfre_set_write(&exact->sets, set, exact->answers);
     *answers = (wfre_list){exact->answers, count};
@@ -87,12 +86,9 @@ static wfre_status in_memory(const evaluation *run, bool done)
 
 static wfre_status evaluate_projection(const evaluation *run, const wfre_node *node, wfre_set *set)
 {
-    wfre_status status = WFRE_OK;
-    TRY(evaluate(run, node->children[0], set));
-    TRY(wfre_exact_check(run->exact, run->error));
-    TRY(in_memory(run, wfre_set_project(run->sets, run->edges, node->id, set)));
-cleanup:
-    return status;
+    CHECK(evaluate(run, node->children[0], set));
+    CHECK(wfre_exact_check(run->exact, run->error));
+    return in_memory(run, wfre_set_project(run->sets, run->edges, node->id, set));
 }
 
 /* Whether it is cheaper to look from each of `few` members of a set back along the relation than to
@@ -146,7 +142,6 @@ static int evaluation_rank(const wfre_node *node)
 static wfre_status evaluate_intersection(const evaluation *run, const wfre_node *node,
                                          wfre_set *set)
 {
-    wfre_status status = WFRE_OK;
     *set = wfre_set_empty();
     set->complement = true;
     for (int rank = 0; rank <= 2; rank++) {
@@ -156,11 +151,10 @@ static wfre_status evaluate_intersection(const evaluation *run, const wfre_node 
                 continue;
             if (set->count == 0 && !set->complement)
                 return WFRE_OK;
-            TRY(intersect_with(run, child, set));
+            CHECK(intersect_with(run, child, set));
         }
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status evaluate_union(const evaluation *run, const wfre_node *node, wfre_set *set)

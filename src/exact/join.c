@@ -73,7 +73,6 @@ static wfre_entity term_value(const wfre_search *search, wfre_term term)
 static wfre_status run_tests(wfre_search *search, const wfre_test *const *tests, size_t count,
                              bool *passed)
 {
-    wfre_status status = WFRE_OK;
     *passed = true;
     for (size_t i = 0; i < count && *passed; i++) {
         const wfre_test *test = tests[i];
@@ -88,65 +87,56 @@ static wfre_status run_tests(wfre_search *search, const wfre_test *const *tests,
             holds = wfre_set_has(&test->set, term_value(search, test->left));
             break;
         case WFRE_TEST_PLANS:
-            TRY(wfre_search_any(search, test->plans, &holds));
+            CHECK(wfre_search_any(search, test->plans, &holds));
         }
         *passed = holds == test->positive;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Gives the step's variable a value and looks whether everything below has a solution. */
 static wfre_status try_candidate(wfre_search *search, const wfre_step *step, wfre_entity candidate,
                                  bool *holds)
 {
-    wfre_status status = WFRE_OK;
     if (++search->ticks >= TICKS_PER_CHECK) {
         search->ticks = 0;
-        TRY(wfre_exact_check(search->exact, search->error));
+        CHECK(wfre_exact_check(search->exact, search->error));
     }
     search->value[step->variable] = candidate;
-    TRY(run_tests(search, step->tests, step->test_count, holds));
+    CHECK(run_tests(search, step->tests, step->test_count, holds));
     for (size_t i = 0; i < step->child_count && *holds; i++)
-        TRY(wfre_search_step(search, step->children[i], holds));
-cleanup:
-    return status;
+        CHECK(wfre_search_step(search, step->children[i], holds));
+    return WFRE_OK;
 }
 
 wfre_status wfre_search_step(wfre_search *search, wfre_step *step, bool *holds)
 {
-    wfre_status status = WFRE_OK;
     wfre_entity candidate;
     *holds = false;
     start_step(search, step);
     while (!*holds && next_candidate(search, step, &candidate))
-        TRY(try_candidate(search, step, candidate, holds));
-cleanup:
-    return status;
+        CHECK(try_candidate(search, step, candidate, holds));
+    return WFRE_OK;
 }
 
 /* Whether the plan's outside tests and all its roots hold. */
 static wfre_status search_plan(wfre_search *search, const wfre_plan *plan, bool *holds)
 {
-    wfre_status status = WFRE_OK;
     *holds = false;
     if (plan->impossible)
         return WFRE_OK;
-    TRY(run_tests(search, plan->tests, plan->test_count, holds));
+    CHECK(run_tests(search, plan->tests, plan->test_count, holds));
     for (size_t i = 0; i < plan->root_count && *holds; i++)
-        TRY(wfre_search_step(search, plan->roots[i], holds));
-cleanup:
-    return status;
+        CHECK(wfre_search_step(search, plan->roots[i], holds));
+    return WFRE_OK;
 }
 
 wfre_status wfre_search_any(wfre_search *search, wfre_plans plans, bool *holds)
 {
-    wfre_status status = WFRE_OK;
     *holds = false;
     for (size_t i = 0; i < plans.count && !*holds; i++)
-        TRY(search_plan(search, &plans.items[i], holds));
-cleanup:
-    return status;
+        CHECK(search_plan(search, &plans.items[i], holds));
+    return WFRE_OK;
 }
 
 /* ---- sets of solutions -------------------------------------------------------------------- */
@@ -165,7 +155,7 @@ static wfre_status collect(wfre_search *search, wfre_step *step, wfre_set *set)
         TRY(try_candidate(search, step, candidate, &holds));
         if (!holds)
             continue;
-        if (!wfre_reserve((void **)&found, &capacity, count + 1, sizeof *found)) {
+        if (!WFRE_RESERVE(&found, &capacity, count + 1)) {
             status = wfre_fail_memory(search->error, "collecting answers");
             goto cleanup;
         }

@@ -107,7 +107,6 @@ static wfre_test *add_test(draft *d, wfre_test_kind kind, bool positive)
 
 static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive)
 {
-    wfre_status status = WFRE_OK;
     wfre_term left = formula->left;
     wfre_term right = formula->right;
     variable *from = own_term(d, left);
@@ -122,7 +121,7 @@ static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive
     if (from == to || !left.is_variable || !right.is_variable) {
         wfre_set set;
         if (from == to) {
-            TRY(find_loops(d, formula->relation, &set));
+            CHECK(find_loops(d, formula->relation, &set));
         } else {
             wfre_list list = to ? wfre_graph_targets(d->search->exact->graph, d->search->split,
                                                      formula->relation, left.id)
@@ -148,15 +147,13 @@ static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive
     test->right = right;
     test->variables = variables;
     test->variable_count = 2;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Plans a literal that is a question of its own; about at most one variable it is also answered,
  * for all entities. */
 static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
 {
-    wfre_status status = WFRE_OK;
     wfre_clauses clauses;
     size_t count = 0;
     uint32_t *variables =
@@ -166,19 +163,17 @@ static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wf
     wfre_free_variables(literal.formula, variables, &count);
     sub->variables = variables;
     sub->variable_count = count;
-    TRY(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &sub->plans));
+    CHECK(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &sub->plans));
     if (count == 0)
-        TRY(wfre_search_any(search, sub->plans, &sub->holds));
+        CHECK(wfre_search_any(search, sub->plans, &sub->holds));
     else if (count == 1)
-        TRY(wfre_search_set(search, sub->plans, &sub->set));
-cleanup:
-    return status;
+        CHECK(wfre_search_set(search, sub->plans, &sub->set));
+    return WFRE_OK;
 }
 
 /* The same, but from memory if any clause had the literal before. */
 static wfre_status find_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
 {
-    wfre_status status;
     char key[sizeof literal.formula + 1];
     memcpy(key, &literal.formula, sizeof literal.formula);
     key[sizeof literal.formula] = (char)literal.positive;
@@ -188,23 +183,21 @@ static wfre_status find_subformula(wfre_search *search, wfre_literal literal, wf
         return WFRE_OK;
     }
     *sub = (wfre_subformula){.set = wfre_set_empty()};
-    TRY(plan_subformula(search, literal, sub));
-    TRY(wfre_strings_intern(&search->literals, key, sizeof key, &index, search->error));
-    if (!wfre_reserve((void **)&search->subformulas, &search->subformula_capacity,
-                      (size_t)index + 1, sizeof *sub))
-        TRY(wfre_fail_memory(search->error, "planning a query"));
+    CHECK(plan_subformula(search, literal, sub));
+    CHECK(wfre_strings_intern(&search->literals, key, sizeof key, &index, search->error));
+    if (!wfre_reserve(&search->subformulas, &search->subformula_capacity, (size_t)index + 1,
+                      sizeof *sub))
+        return wfre_fail_memory(search->error, "planning a query");
     search->subformulas[index] = *sub;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* A literal that is no atom. About one variable of the clause's own it shrinks the domain; else it
  * becomes a test. */
 static wfre_status add_subformula(draft *d, wfre_literal literal)
 {
-    wfre_status status;
     wfre_subformula sub;
-    TRY(find_subformula(d->search, literal, &sub));
+    CHECK(find_subformula(d->search, literal, &sub));
     if (sub.variable_count == 0) {
         if (sub.holds == sub.negated)
             d->plan->impossible = true;
@@ -213,7 +206,7 @@ static wfre_status add_subformula(draft *d, wfre_literal literal)
         variable *v = own(d, sub.variables[0]);
         if (v) {
             set.complement ^= sub.negated;
-            TRY(restrict_domain(d, v, set));
+            CHECK(restrict_domain(d, v, set));
         } else {
             wfre_test *test = add_test(d, WFRE_TEST_SET, !sub.negated);
             test->left = (wfre_term){true, sub.variables[0]};
@@ -225,8 +218,7 @@ static wfre_status add_subformula(draft *d, wfre_literal literal)
         test->variables = sub.variables;
         test->variable_count = sub.variable_count;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- folding and narrowing ---------------------------------------------------------------- */
@@ -296,7 +288,6 @@ static wfre_status follow(draft *d, const variable *from, wfre_relation relation
 /* Folds v if nothing but one atom to another own variable mentions it. */
 static wfre_status fold(draft *d, variable *v, bool *folded)
 {
-    wfre_status status = WFRE_OK;
     atom *only = NULL;
     if (v->folded || v->id == d->target || v->test_count > 0)
         return WFRE_OK;
@@ -312,33 +303,30 @@ static wfre_status fold(draft *d, variable *v, bool *folded)
         variable *other = own(d, forward ? only->right : only->left);
         if (!other)
             return WFRE_OK;
-        TRY(follow(d, v, only->relation ^ !forward, other));
+        CHECK(follow(d, v, only->relation ^ !forward, other));
         only->folded = true;
     }
     v->folded = *folded = true;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status shrink_domains(draft *d)
 {
-    wfre_status status = WFRE_OK;
     bool folded;
     do {
         folded = false;
         for (size_t i = 0; i < d->variable_count; i++)
-            TRY(fold(d, &d->variables[i], &folded));
+            CHECK(fold(d, &d->variables[i], &folded));
     } while (folded);
     for (int round = 0; round < NARROWING_ROUNDS; round++)
         for (size_t i = 0; i < d->atom_count; i++) {
             const atom *a = &d->atoms[i];
             if (a->folded)
                 continue;
-            TRY(follow(d, own(d, a->left), a->relation, own(d, a->right)));
-            TRY(follow(d, own(d, a->right), a->relation ^ 1, own(d, a->left)));
+            CHECK(follow(d, own(d, a->left), a->relation, own(d, a->right)));
+            CHECK(follow(d, own(d, a->right), a->relation ^ 1, own(d, a->left)));
         }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
@@ -472,25 +460,23 @@ static size_t gather_component(draft *d, variable **members)
 static wfre_status place_all(draft *d, variable **members, size_t count, wfre_step ***steps,
                              size_t *step_count)
 {
-    wfre_status status = WFRE_OK;
     *step_count = 0;
     *steps = take(d, count, sizeof **steps);
     if (!*steps)
         return no_memory(d);
     while (count > 0) {
-        TRY(wfre_exact_check(d->search->exact, d->search->error));
+        CHECK(wfre_exact_check(d->search->exact, d->search->error));
         size_t inside = gather_component(d, members);
         variable *first = choose(d, members, inside);
         seat(&members[0], first);
         wfre_step *step = NULL;
-        TRY(place(d, first, &step));
-        TRY(place_all(d, members + 1, inside - 1, &step->children, &step->child_count));
+        CHECK(place(d, first, &step));
+        CHECK(place_all(d, members + 1, inside - 1, &step->children, &step->child_count));
         (*steps)[(*step_count)++] = step;
         members += inside;
         count -= inside;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Whether anything in the step's tree depends on variables from outside. */
@@ -515,7 +501,6 @@ static bool looks_outside(const draft *d, const wfre_step *step)
  * is searched at once. */
 static wfre_status make_steps(draft *d)
 {
-    wfre_status status = WFRE_OK;
     wfre_plan *plan = d->plan;
     size_t count = 0;
     wfre_step **steps = NULL;
@@ -538,7 +523,7 @@ static wfre_status make_steps(draft *d)
             d->variables[i].seat = &members[count];
             members[count++] = &d->variables[i];
         }
-    TRY(place_all(d, members, count, &steps, &step_count));
+    CHECK(place_all(d, members, count, &steps, &step_count));
     plan->roots = steps;
     for (size_t i = 0; i < step_count && !plan->impossible; i++) {
         if (steps[i]->variable == d->target) {
@@ -547,12 +532,11 @@ static wfre_status make_steps(draft *d)
             plan->roots[plan->root_count++] = steps[i];
         } else {
             bool holds;
-            TRY(wfre_search_step(d->search, steps[i], &holds));
+            CHECK(wfre_search_step(d->search, steps[i], &holds));
             plan->impossible |= !holds;
         }
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static void add_own(draft *d, uint32_t id)

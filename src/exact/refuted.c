@@ -32,12 +32,10 @@ cleanup:
 
 static wfre_status bound_projection(const bounding *run, const wfre_node *node, wfre_set *set)
 {
-    wfre_status status = WFRE_OK;
-    TRY(bound(run, node->children[0], true, set));
+    CHECK(bound(run, node->children[0], true, set));
     if (!wfre_set_project(&run->exact->sets, run->edges, node->id, set))
-        TRY(wfre_fail_memory(run->error, "answering a query"));
-cleanup:
-    return status;
+        return wfre_fail_memory(run->error, "answering a query");
+    return WFRE_OK;
 }
 
 static wfre_status bound(const bounding *run, const wfre_node *node, bool certain, wfre_set *set)

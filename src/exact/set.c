@@ -49,10 +49,8 @@ static uint32_t take_slot(wfre_sets *sets)
     if (sets->unused_count)
         return sets->unused[--sets->unused_count];
     size_t count = sets->slot_count;
-    if (!wfre_reserve((void **)&sets->slots, &sets->slot_capacity, count + 1,
-                      sizeof *sets->slots) ||
-        !wfre_reserve((void **)&sets->unused, &sets->unused_capacity, count + 1,
-                      sizeof *sets->unused))
+    if (!WFRE_RESERVE(&sets->slots, &sets->slot_capacity, count + 1) ||
+        !WFRE_RESERVE(&sets->unused, &sets->unused_capacity, count + 1))
         return WFRE_NONE;
     sets->slots[count] = wfre_alloc(sets->words, sizeof **sets->slots);
     if (!sets->slots[count])

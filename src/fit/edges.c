@@ -38,49 +38,43 @@ typedef struct fitting {
 static wfre_status rank(const fitting *f, const wfre_rank_query *queries, size_t count, double *mrr,
                         size_t stride, wfre_error *error)
 {
-    wfre_status status;
-    TRY(wfre_check_interrupt(f->monitor, error));
-    TRY(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
+    CHECK(wfre_check_interrupt(f->monitor, error));
+    CHECK(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
     for (size_t q = 0; q < count; q++)
         mrr[q * stride] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status fit_room(fitting *f, const wfre_rank_query *queries, size_t count,
                             wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     double mrr[BATCH][ROOMS];
     for (int i = 0; i < ROOMS; i++) {
         f->model->settings.edge_room = room_at(i);
-        TRY(rank(f, queries, count, &mrr[0][i], ROOMS, error));
+        CHECK(rank(f, queries, count, &mrr[0][i], ROOMS, error));
     }
     for (size_t q = 0; q < count; q++)
         wfre_tally_add(&f->rooms, mrr[q]);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status fit_sharpness(fitting *f, const wfre_rank_query *queries, size_t count,
                                  wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     double mrr[BATCH][SHARPNESSES], embedded[BATCH];
     for (int i = 0; i < SHARPNESSES; i++) {
         f->model->settings.edge_sharpness = sharpness_at(i);
-        TRY(rank(f, queries, count, &mrr[0][i], SHARPNESSES, error));
+        CHECK(rank(f, queries, count, &mrr[0][i], SHARPNESSES, error));
     }
     f->model->settings.answering = WFRE_BY_EMBEDDING;
-    TRY(rank(f, queries, count, embedded, 1, error));
+    CHECK(rank(f, queries, count, embedded, 1, error));
     f->model->settings.answering = WFRE_BY_EDGES;
     for (size_t q = 0; q < count; q++) {
         wfre_tally_add(&f->sharpnesses, mrr[q]);
         for (int i = 0; i < SHARPNESSES; i++)
             f->against_embedding[i] += mrr[q][i] - embedded[q];
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 typedef wfre_status fit_batch(fitting *f, const wfre_rank_query *queries, size_t count,
@@ -90,7 +84,6 @@ typedef wfre_status fit_batch(fitting *f, const wfre_rank_query *queries, size_t
 static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count, bool edges,
                         fit_batch *fit, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_rank_query batch[BATCH];
     size_t size = 0, taken = 0;
     double start = wfre_clock();
@@ -100,14 +93,13 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
         if (size < BATCH && q + 1 < count)
             continue;
         wfre_report(f->monitor, "fitting edges", q, count, NULL);
-        TRY(fit(f, batch, size, error));
+        CHECK(fit(f, batch, size, error));
         taken += size;
         size = 0;
         if (f->seconds > 0 && wfre_clock() - start > f->seconds)
             break;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Of three decimals. */

@@ -52,28 +52,24 @@ typedef struct fitting {
 /* The index of the tree's shape, new or known. */
 static wfre_status find_shape(fitting *f, const wfre_node *tree, uint32_t *shape, wfre_error *error)
 {
-    wfre_status status;
     wfre_text_clear(&f->name);
-    TRY(wfre_type_name(tree, &f->name, error));
-    TRY(wfre_strings_intern(&f->names, f->name.data, f->name.length, shape, error));
+    CHECK(wfre_type_name(tree, &f->name, error));
+    CHECK(wfre_strings_intern(&f->names, f->name.data, f->name.length, shape, error));
     size_t before = f->query_capacity;
-    if (!wfre_reserve((void **)&f->queries, &f->query_capacity, *shape + 1, sizeof *f->queries))
-        TRY(wfre_fail_memory(error, "calibrating"));
+    if (!WFRE_RESERVE(&f->queries, &f->query_capacity, *shape + 1))
+        return wfre_fail_memory(error, "calibrating");
     for (size_t i = before; i < f->query_capacity; i++)
         f->queries[i] = 0;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status add_samples(fitting *f, const wfre_predict_query *query,
                                const wfre_rank_query *given, wfre_error *error)
 {
-    wfre_status status;
     uint32_t shape;
-    TRY(find_shape(f, query->tree, &shape, error));
-    if (!wfre_reserve((void **)&f->samples, &f->sample_capacity, f->sample_count + query->hit_count,
-                      sizeof *f->samples))
-        TRY(wfre_fail_memory(error, "calibrating"));
+    CHECK(find_shape(f, query->tree, &shape, error));
+    if (!WFRE_RESERVE(&f->samples, &f->sample_capacity, f->sample_count + query->hit_count))
+        return wfre_fail_memory(error, "calibrating");
     bool held_out = f->queries[shape]++ % 3 == 2;
     wfre_calibration_view view =
         wfre_calibration_view_of(f->model, "", query->hits, query->hit_count, given->easy.count);
@@ -85,8 +81,7 @@ static wfre_status add_samples(fitting *f, const wfre_predict_query *query,
                       .shown = i < SHOWN};
         wfre_calibration_terms(f->model, &view, query->hits, i, s->terms);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Predicts the queries, or as many as there is time for, and keeps what their rankings show. */
@@ -94,7 +89,6 @@ static wfre_status collect(fitting *f, const wfre_rank_query *given, size_t all,
                            wfre_predictor *predictor, const wfre_monitor *monitor,
                            wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     double end = wfre_clock() + seconds;
     wfre_hit hits[BATCH][DEPTH];
     wfre_predict_query queries[BATCH];
@@ -104,19 +98,18 @@ static wfre_status collect(fitting *f, const wfre_rank_query *given, size_t all,
         for (size_t q = 0; q < count; q++) {
             const wfre_rank_query *own = &given[first + q];
             queries[q] = (wfre_predict_query){.tree = own->tree, .top = DEPTH, .hits = hits[q]};
-            TRY(wfre_exact_settled(f->exact, WFRE_TRAIN, own->tree, own->easy, &f->arena,
-                                   &queries[q].without, error));
+            CHECK(wfre_exact_settled(f->exact, WFRE_TRAIN, own->tree, own->easy, &f->arena,
+                                     &queries[q].without, error));
         }
-        TRY(wfre_predict(predictor, queries, count, false, error));
+        CHECK(wfre_predict(predictor, queries, count, false, error));
         for (size_t q = 0; q < count; q++)
-            TRY(add_samples(f, &queries[q], &given[first + q], error));
-        TRY(wfre_check_interrupt(monitor, error));
+            CHECK(add_samples(f, &queries[q], &given[first + q], error));
+        CHECK(wfre_check_interrupt(monitor, error));
         wfre_report(monitor, "calibrating", first + count, all, NULL);
         if (seconds > 0 && wfre_clock() > end)
             break;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- fitting ------------------------------------------------------------------------------ */

@@ -30,12 +30,11 @@ static double factor_at(double index)
 static wfre_status rank_batch(fitting *f, const wfre_rank_query *queries, size_t count,
                               wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     double mrr[BATCH][FACTORS];
     for (int i = 0; i < FACTORS; i++) {
         for (int last = 0; last < WFRE_LIFTS; last++)
             f->model->settings.lift[last] = factor_at(i);
-        TRY(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
+        CHECK(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
         for (size_t q = 0; q < count; q++)
             if (queries[q].hard.count > 0)
                 mrr[q][i] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
@@ -45,8 +44,7 @@ static wfre_status rank_batch(fitting *f, const wfre_rank_query *queries, size_t
         if (last != WFRE_LAST_OTHER && queries[q].hard.count > 0)
             wfre_tally_add(&f->tallies[last], mrr[q]);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_lift_fit(wfre_model *model, const wfre_rank_query *queries, size_t count,

@@ -71,8 +71,7 @@ wfre_status wfre_graph_builder_triple(wfre_graph_builder *builder, wfre_split sp
     if (builder->count >= WFRE_TRIPLE_LIMIT)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "more than %u triples; split the graph", WFRE_TRIPLE_LIMIT);
-    if (!wfre_reserve((void **)&builder->triples, &builder->capacity, builder->count + 1,
-                      sizeof *builder->triples))
+    if (!WFRE_RESERVE(&builder->triples, &builder->capacity, builder->count + 1))
         return wfre_fail_memory(error, "collecting triples");
     builder->triples[builder->count++] = wfre_triple_pack(split, head, relation / 2, tail);
     return WFRE_OK;
@@ -83,8 +82,7 @@ wfre_status wfre_graph_builder_triple(wfre_graph_builder *builder, wfre_split sp
 wfre_status wfre_notes_set(wfre_notes *notes, uint32_t id, const char *text, size_t length,
                            wfre_error *error)
 {
-    if (!wfre_reserve((void **)&notes->spans, &notes->capacity, (size_t)id + 1,
-                      sizeof *notes->spans))
+    if (!WFRE_RESERVE(&notes->spans, &notes->capacity, (size_t)id + 1))
         return wfre_fail_memory(error, "collecting labels");
     while (notes->count <= id)
         notes->spans[notes->count++] = (struct wfre_note){0, 0};

@@ -105,10 +105,9 @@ wfre_status wfre_import_fail_line(wfre_error *error, const wfre_reader *reader, 
 wfre_status wfre_import_line(wfre_import_job *job, wfre_reader *reader, const char **line,
                              size_t *length, wfre_error *error)
 {
-    wfre_status status;
     do {
-        TRY(wfre_import_tick(job, error));
-        TRY(wfre_reader_line(reader, line, length, error));
+        CHECK(wfre_import_tick(job, error));
+        CHECK(wfre_reader_line(reader, line, length, error));
     } while (*line && *length == 0);
     if (!*line)
         return WFRE_OK;
@@ -116,8 +115,7 @@ wfre_status wfre_import_line(wfre_import_job *job, wfre_reader *reader, const ch
         return wfre_import_fail_line(error, reader, "a NUL byte; names must be text");
     if (!wfre_utf8_valid(*line, *length))
         return wfre_import_fail_line(error, reader, "not UTF-8; convert the file, e.g. with iconv");
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_import_columns(wfre_import_job *job, wfre_reader *reader, size_t least,
@@ -181,20 +179,19 @@ static wfre_status choose(const char *source, const char *format, const wfre_imp
 static wfre_status read_sources(wfre_import_job *job, const char *const *sources, size_t count,
                                 wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     job->sources = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         const wfre_importer *importer = NULL;
-        TRY(choose(sources[i], job->options->format, &importer, error));
+        CHECK(choose(sources[i], job->options->format, &importer, error));
         if (i == 0)
             job->report->format = importer->name;
         job->split = count > 1 ? split_of_name(sources[i]) : WFRE_TRAIN;
         job->source = (uint32_t)i;
-        TRY(importer->read(job, sources[i], error));
+        CHECK(importer->read(job, sources[i], error));
     }
     for (int i = 0; i < IMPORTER_COUNT; i++)
         if (IMPORTERS[i]->finish)
-            TRY(IMPORTERS[i]->finish(job, error));
+            CHECK(IMPORTERS[i]->finish(job, error));
     if (job->builder->count > 0)
         return WFRE_OK;
     uint64_t left_out = job->report->literals + job->report->blanks;
@@ -202,8 +199,7 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
                      wfre_input_name(sources[0]), count > 1 ? " in any of the sources" : " in it",
                      left_out ? " but those with literals or blank nodes; --literals keeps them"
                               : "");
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status count_graph(const char *path, wfre_import_report *report, wfre_error *error)
@@ -263,14 +259,12 @@ wfre_status wfre_import(const char *const *sources, size_t source_count,
                         const wfre_monitor *monitor, wfre_import_report *report, wfre_error *error)
 {
     wfre_import_report counted = {0};
-    wfre_status status;
-    TRY(wfre_probe_output(output, error));
-    TRY(import(sources, source_count, options, output, NULL, &counted, monitor, error));
-    TRY(count_graph(output, &counted, error));
+    CHECK(wfre_probe_output(output, error));
+    CHECK(import(sources, source_count, options, output, NULL, &counted, monitor, error));
+    CHECK(count_graph(output, &counted, error));
     if (report)
         *report = counted;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_import_graph(const char *const *sources, size_t source_count,

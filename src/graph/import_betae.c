@@ -199,23 +199,21 @@ cleanup:
 
 static wfre_status read_betae(wfre_import_job *job, const char *folder, wfre_error *error)
 {
-    wfre_status status;
     if (job->source > 0)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "%s: a BetaE folder keeps its ids, so it must be the first source",
                          folder);
-    TRY(read_entities(job, folder, error));
-    TRY(read_relations(job, folder, error));
+    CHECK(read_entities(job, folder, error));
+    CHECK(read_relations(job, folder, error));
     for (int split = 0; split < WFRE_SPLITS; split++) {
         char file[WFRE_PATH_SIZE];
         if (wfre_import_find_split(folder, (wfre_split)split, file))
-            TRY(read_triples(job, file, (wfre_split)split, error));
+            CHECK(read_triples(job, file, (wfre_split)split, error));
         else if (split == WFRE_TRAIN)
             return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                              "%s: no train.txt in this folder", folder);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 const wfre_importer wfre_importer_betae = {

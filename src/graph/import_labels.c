@@ -25,19 +25,17 @@ static wfre_status apply_row(wfre_import_job *job, const wfre_name *column, size
     wfre_graph_builder *builder = job->builder;
     uint32_t entity = wfre_strings_find(&builder->entities, column[0].bytes, column[0].length);
     uint32_t pair = wfre_strings_find(&builder->relations, column[0].bytes, column[0].length);
-    wfre_status status = WFRE_OK;
     *known = entity != WFRE_NONE || pair != WFRE_NONE;
     if (entity != WFRE_NONE) {
-        TRY(wfre_graph_builder_label(builder, entity, column[1].bytes, column[1].length, error));
+        CHECK(wfre_graph_builder_label(builder, entity, column[1].bytes, column[1].length, error));
         if (found > 2)
-            TRY(wfre_graph_builder_describe(builder, entity, column[2].bytes, column[2].length,
-                                            error));
+            CHECK(wfre_graph_builder_describe(builder, entity, column[2].bytes, column[2].length,
+                                              error));
     }
     if (pair != WFRE_NONE)
-        TRY(wfre_graph_builder_relation_label(builder, 2 * pair, column[1].bytes, column[1].length,
-                                              error));
-cleanup:
-    return status;
+        CHECK(wfre_graph_builder_relation_label(builder, 2 * pair, column[1].bytes,
+                                                column[1].length, error));
+    return WFRE_OK;
 }
 
 /* Cuts "label, description" in two, of the labels stored behind the first `before` bytes; a
@@ -45,7 +43,6 @@ cleanup:
 static wfre_status cut_labels(wfre_graph_builder *builder, wfre_notes *labels, size_t before,
                               wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     for (size_t id = 0; id < labels->count; id++) {
         struct wfre_note *label = &labels->spans[id];
         const char *text = labels->bytes.data + label->offset;
@@ -54,12 +51,11 @@ static wfre_status cut_labels(wfre_graph_builder *builder, wfre_notes *labels, s
             continue;
         size_t kept = (size_t)(comma - text);
         if (labels == &builder->labels)
-            TRY(wfre_graph_builder_describe(builder, (wfre_entity)id, comma + 2,
-                                            (size_t)label->length - kept - 2, error));
+            CHECK(wfre_graph_builder_describe(builder, (wfre_entity)id, comma + 2,
+                                              (size_t)label->length - kept - 2, error));
         label->length = kept;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_import_labels(wfre_import_job *job, wfre_error *error)

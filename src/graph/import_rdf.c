@@ -189,7 +189,6 @@ static wfre_status remember_label(context *c, wfre_name subject, const SerdNode 
 static wfre_status finish_labels(wfre_import_job *job, wfre_error *error)
 {
     wfre_graph_builder *builder = job->builder;
-    wfre_status status = WFRE_OK;
     for (uint32_t i = 0; i < job->pending.subjects.count; i++) {
         size_t length;
         const char *name = wfre_strings_get(&job->pending.subjects, i, &length);
@@ -199,14 +198,13 @@ static wfre_status finish_labels(wfre_import_job *job, wfre_error *error)
         if (label.length == 0)
             continue;
         if (entity != WFRE_NONE)
-            TRY(wfre_graph_builder_label(builder, entity, label.bytes + 1, label.length - 1,
-                                         error));
+            CHECK(wfre_graph_builder_label(builder, entity, label.bytes + 1, label.length - 1,
+                                           error));
         if (pair != WFRE_NONE)
-            TRY(wfre_graph_builder_relation_label(builder, 2 * pair, label.bytes + 1,
-                                                  label.length - 1, error));
+            CHECK(wfre_graph_builder_relation_label(builder, 2 * pair, label.bytes + 1,
+                                                    label.length - 1, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- statements --------------------------------------------------------------------------- */
@@ -258,28 +256,26 @@ static wfre_status add_statement(context *c, const SerdNode *subject, const Serd
     wfre_entity head, tail;
     wfre_relation relation;
     wfre_name name;
-    wfre_status status;
     if (blank && !keep) {
         c->job->report->blanks++;
         return WFRE_OK;
     }
-    TRY(node_name(c, predicate, NULL, NULL, &name));
+    CHECK(node_name(c, predicate, NULL, NULL, &name));
     if (equals(name, RDFS_LABEL)) {
         if (!literal)
             return WFRE_OK;
-        TRY(node_name(c, subject, NULL, NULL, &name));
+        CHECK(node_name(c, subject, NULL, NULL, &name));
         return remember_label(c, name, object, language);
     }
     if (literal && !keep) {
         c->job->report->literals++;
         return WFRE_OK;
     }
-    TRY(relation_of(c, name, &relation));
-    TRY(entity_of(c, subject, NULL, NULL, &head));
-    TRY(entity_of(c, object, datatype, language, &tail));
-    TRY(wfre_graph_builder_triple(c->job->builder, c->job->split, head, relation, tail, c->error));
-cleanup:
-    return status;
+    CHECK(relation_of(c, name, &relation));
+    CHECK(entity_of(c, subject, NULL, NULL, &head));
+    CHECK(entity_of(c, object, datatype, language, &tail));
+    return wfre_graph_builder_triple(c->job->builder, c->job->split, head, relation, tail,
+                                     c->error);
 }
 
 /* ---- serd's events ------------------------------------------------------------------------ */

@@ -57,17 +57,15 @@ static wfre_status read_tsv(wfre_import_job *job, const char *path, wfre_error *
 {
     if (!wfre_is_folder(path))
         return read_file(job, path, job->split, error);
-    wfre_status status = WFRE_OK;
     for (int split = 0; split < WFRE_SPLITS; split++) {
         char file[WFRE_PATH_SIZE];
         if (wfre_import_find_split(path, (wfre_split)split, file))
-            TRY(read_file(job, file, (wfre_split)split, error));
+            CHECK(read_file(job, file, (wfre_split)split, error));
         else if (split == WFRE_TRAIN)
             return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                              "%s: no train.txt or train.tsv in this folder", path);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 const wfre_importer wfre_importer_tsv = {

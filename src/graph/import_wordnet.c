@@ -204,8 +204,7 @@ static wfre_status read_pointer(dictionary *d, const wfre_reader *reader, words 
         return bad_line(error, reader, "a pointer that is not one");
     if (made.relation == WFRE_NONE)
         return WFRE_OK;
-    if (!wfre_reserve((void **)&d->pointers, &d->pointer_capacity, d->pointer_count + 1,
-                      sizeof *d->pointers))
+    if (!WFRE_RESERVE(&d->pointers, &d->pointer_capacity, d->pointer_count + 1))
         return wfre_fail_memory(error, "reading WordNet");
     d->pointers[d->pointer_count++] = made;
     return WFRE_OK;
@@ -224,8 +223,7 @@ static wfre_status add_synset(dictionary *d, const wfre_reader *reader, wfre_nam
     if (*index < count)
         return bad_line(error, reader, "an offset seen before");
     synset made = {.word = first_word(d, word), .letter = letter};
-    if (!made.word || !wfre_reserve((void **)&d->synsets, &d->synset_capacity, (size_t)count + 1,
-                                    sizeof *d->synsets))
+    if (!made.word || !WFRE_RESERVE(&d->synsets, &d->synset_capacity, (size_t)count + 1))
         return wfre_fail_memory(error, "reading WordNet");
     d->synsets[*index] = made;
     return WFRE_OK;
@@ -375,17 +373,15 @@ static wfre_status fail_pointer(const dictionary *d, const pointer *p, wfre_erro
 
 static wfre_status add_triples(dictionary *d, const wfre_entity *ids, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     for (size_t i = 0; i < d->pointer_count; i++) {
         const pointer *p = &d->pointers[i];
         uint32_t to = wfre_strings_find(&d->keys, p->key, 9);
         if (to == WFRE_NONE)
             return fail_pointer(d, p, error);
-        TRY(wfre_graph_builder_triple(d->job->builder, d->job->split, ids[p->from], p->relation,
-                                      ids[to], error));
+        CHECK(wfre_graph_builder_triple(d->job->builder, d->job->split, ids[p->from], p->relation,
+                                        ids[to], error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status read_wordnet(wfre_import_job *job, const char *folder, wfre_error *error)

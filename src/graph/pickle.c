@@ -100,7 +100,7 @@ static bool take_number(machine *m, unsigned width, uint64_t *number)
 
 static wfre_status push(machine *m, wfre_pickle_value value)
 {
-    if (!wfre_reserve((void **)&m->stack, &m->stack_capacity, m->height + 1, sizeof *m->stack))
+    if (!WFRE_RESERVE(&m->stack, &m->stack_capacity, m->height + 1))
         return out_of_memory(m);
     m->stack[m->height++] = value;
     return WFRE_OK;
@@ -302,7 +302,7 @@ static wfre_status run_long_text(machine *m)
 
 static wfre_status run_mark(machine *m)
 {
-    if (!wfre_reserve((void **)&m->marks, &m->mark_capacity, m->mark_count + 1, sizeof *m->marks))
+    if (!WFRE_RESERVE(&m->marks, &m->mark_capacity, m->mark_count + 1))
         return out_of_memory(m);
     m->marks[m->mark_count++] = m->height;
     return WFRE_OK;
@@ -383,7 +383,7 @@ static wfre_status remember(machine *m, uint64_t index)
     /* Python numbers them one by one, so an index beyond the file's length is no Python's. */
     if (index > m->length)
         return malformed(m, "a memo index out of range");
-    if (!wfre_reserve((void **)&m->memo, &m->memo_capacity, (size_t)index + 1, sizeof *m->memo))
+    if (!WFRE_RESERVE(&m->memo, &m->memo_capacity, (size_t)index + 1))
         return out_of_memory(m);
     while (m->memo_count <= index)
         m->memo[m->memo_count++].set = false;

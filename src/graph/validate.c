@@ -142,18 +142,16 @@ static bool shares_edges(const wfre_graph *graph, int split, int other)
 
 wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error)
 {
-    wfre_status status;
-    TRY(wfre_graph_verify(graph, error));
+    CHECK(wfre_graph_verify(graph, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
-        TRY(check_names(graph, (wfre_text_table)table, error));
+        CHECK(check_names(graph, (wfre_text_table)table, error));
     /* Largest first: the smaller ones look into it. */
     for (int split = WFRE_SPLITS - 1; split >= 0; split--) {
         if (split + 1 < WFRE_SPLITS && shares_edges(graph, split, split + 1))
             continue;
-        TRY(check_groups(graph, split, error));
-        TRY(check_entities(graph, split, error));
-        TRY(check_edges(graph, split, error));
+        CHECK(check_groups(graph, split, error));
+        CHECK(check_entities(graph, split, error));
+        CHECK(check_edges(graph, split, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }

@@ -26,7 +26,7 @@ static wfre_status put_bytes(image *to, const void *bytes, size_t length, wfre_e
         if (status != WFRE_OK)
             return status;
     } else {
-        if (!wfre_reserve((void **)&to->bytes, &to->capacity, to->length + length, 1))
+        if (!wfre_reserve(&to->bytes, &to->capacity, to->length + length, 1))
             return wfre_fail_memory(error, "building a graph");
         if (length)
             memcpy(to->bytes + to->length, bytes, length);
@@ -146,14 +146,11 @@ cleanup:
 static wfre_status put_texts(image *to, const wfre_graph_builder *builder, wfre_error *error)
 {
     uint32_t entities = builder->entities.count, pairs = builder->relations.count;
-    wfre_status status;
-    TRY(put_strings(to, WFRE_ENTITY_NAMES, &builder->entities, error));
-    TRY(put_notes(to, WFRE_ENTITY_LABELS, &builder->labels, entities, error));
-    TRY(put_notes(to, WFRE_ENTITY_DESCRIPTIONS, &builder->descriptions, entities, error));
-    TRY(put_strings(to, WFRE_RELATION_NAMES, &builder->relations, error));
-    TRY(put_notes(to, WFRE_RELATION_LABELS, &builder->relation_labels, pairs, error));
-cleanup:
-    return status;
+    CHECK(put_strings(to, WFRE_ENTITY_NAMES, &builder->entities, error));
+    CHECK(put_notes(to, WFRE_ENTITY_LABELS, &builder->labels, entities, error));
+    CHECK(put_notes(to, WFRE_ENTITY_DESCRIPTIONS, &builder->descriptions, entities, error));
+    CHECK(put_strings(to, WFRE_RELATION_NAMES, &builder->relations, error));
+    return put_notes(to, WFRE_RELATION_LABELS, &builder->relation_labels, pairs, error);
 }
 
 /* ---- edges -------------------------------------------------------------------------------- */

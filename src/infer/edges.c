@@ -268,11 +268,11 @@ static wfre_status refine(wfre_edges *e, const float *histograms, size_t count, 
 static bool reserve_refined(wfre_edges *e, size_t count)
 {
     size_t pairs = count * REFINED;
-    return wfre_reserve((void **)&e->counts, &e->count_capacity, count, sizeof *e->counts) &&
-           wfre_reserve((void **)&e->refined, &e->refined_capacity, pairs, sizeof *e->refined) &&
-           wfre_reserve((void **)&e->indexes, &e->index_capacity, pairs, sizeof *e->indexes) &&
-           wfre_reserve((void **)&e->targets, &e->target_capacity, pairs, sizeof *e->targets) &&
-           wfre_reserve((void **)&e->exact, &e->exact_capacity, pairs, sizeof *e->exact);
+    return WFRE_RESERVE(&e->counts, &e->count_capacity, count) &&
+           WFRE_RESERVE(&e->refined, &e->refined_capacity, pairs) &&
+           WFRE_RESERVE(&e->indexes, &e->index_capacity, pairs) &&
+           WFRE_RESERVE(&e->targets, &e->target_capacity, pairs) &&
+           WFRE_RESERVE(&e->exact, &e->exact_capacity, pairs);
 }
 
 /* The histograms of what the sources lead to. */
@@ -280,7 +280,7 @@ static wfre_status embed_sources(wfre_edges *e, const source *sources, size_t co
                                  wfre_embedding *embedding, wfre_error *error)
 {
     wfre_arena_reset(&e->arena);
-    if (!wfre_reserve((void **)&e->trees, &e->tree_capacity, count, sizeof *e->trees))
+    if (!WFRE_RESERVE(&e->trees, &e->tree_capacity, count))
         return wfre_fail_memory(error, "predicting edges");
     for (size_t i = 0; i < count; i++) {
         e->trees[i] = wfre_node_project(&e->arena, sources[i].relation,
@@ -294,33 +294,29 @@ static wfre_status embed_sources(wfre_edges *e, const source *sources, size_t co
 static wfre_status predict_together(wfre_edges *e, const source *sources, size_t count, float *rows,
                                     wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_embedding embedding;
     bool exact = e->input.exhaustive || !wfre_search_estimates(e->input.searcher);
     if (!exact && !reserve_refined(e, count))
-        TRY(wfre_fail_memory(error, "predicting edges"));
-    TRY(embed_sources(e, sources, count, &embedding, error));
-    TRY(wfre_search_distances(e->input.searcher, embedding.rows, count, exact, rows, error));
+        return wfre_fail_memory(error, "predicting edges");
+    CHECK(embed_sources(e, sources, count, &embedding, error));
+    CHECK(wfre_search_distances(e->input.searcher, embedding.rows, count, exact, rows, error));
     prediction p = {e, sources, rows, e->refined, exact ? NULL : e->counts, e->exact};
     wfre_pool_run(e->input.pool, count, weigh_row, &p);
     if (!exact)
-        TRY(refine(e, embedding.rows, count, &p, error));
+        CHECK(refine(e, embedding.rows, count, &p, error));
     wfre_pool_run(e->input.pool, count, judge_row, &p);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* rows[i, y]: the truth value of the edge from sources[i] to y. */
 static wfre_status predict(wfre_edges *e, const source *sources, size_t count, float *rows,
                            wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     for (size_t first = 0, part; first < count; first += part) {
         part = count - first < TOGETHER ? count - first : TOGETHER;
-        TRY(predict_together(e, sources + first, part, rows + first * e->entities, error));
+        CHECK(predict_together(e, sources + first, part, rows + first * e->entities, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- projections from sets ---------------------------------------------------------------- */
@@ -380,20 +376,18 @@ static size_t choose_followed(const wfre_edges *e, const float *set, wfre_hit *h
 static wfre_status project(wfre_edges *e, wfre_relation relation, const float *set, float *out,
                            wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_hit from[MOST_FOLLOWED];
     source sources[MOST_FOLLOWED];
     size_t count = choose_followed(e, set, from);
-    if (!wfre_reserve((void **)&e->fan, &e->fan_capacity, count * e->entities, sizeof *e->fan))
-        TRY(wfre_fail_memory(error, "predicting edges"));
+    if (!WFRE_RESERVE(&e->fan, &e->fan_capacity, count * e->entities))
+        return wfre_fail_memory(error, "predicting edges");
     for (size_t i = 0; i < count; i++)
         sources[i] = (source){relation, from[i].entity};
-    TRY(predict(e, sources, count, e->fan, error));
+    CHECK(predict(e, sources, count, e->fan, error));
     fanning f = {e, from, count, out};
     wfre_pool_run(e->input.pool, (e->entities + CHUNK - 1) / CHUNK, join_ways, &f);
     follow_known(e, relation, set, out);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- trees -------------------------------------------------------------------------------- */
@@ -408,7 +402,7 @@ typedef struct walk {
 /* Room for a child's set at this depth of the tree; NULL when out of memory. */
 static float *level_at(wfre_edges *e, size_t depth)
 {
-    if (!wfre_reserve((void **)&e->levels, &e->level_capacity, depth + 1, sizeof *e->levels))
+    if (!WFRE_RESERVE(&e->levels, &e->level_capacity, depth + 1))
         return NULL;
     while (e->level_count <= depth) {
         float *level = wfre_alloc_tensor(e->entities, sizeof *level);
@@ -489,8 +483,7 @@ static wfre_status evaluate(walk *w, const wfre_node *node, size_t depth, float 
 static wfre_status collect_leaves(wfre_edges *e, const wfre_node *node, size_t *count)
 {
     if (wfre_node_is_edge(node)) {
-        if (!wfre_reserve((void **)&e->sources, &e->source_capacity, *count + 1,
-                          sizeof *e->sources))
+        if (!WFRE_RESERVE(&e->sources, &e->source_capacity, *count + 1))
             return WFRE_ERR_MEMORY;
         e->sources[(*count)++] = (source){node->id, node->children[0]->id};
         return WFRE_OK;
@@ -521,21 +514,18 @@ static wfre_status collect_part(wfre_edges *e, const wfre_node *const *trees, si
 wfre_status wfre_edges_answer(wfre_edges *edges, const wfre_node *const *trees, size_t count,
                               float *truth, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     size_t entities = edges->entities;
     for (size_t first = 0, part, leaves; first < count; first += part) {
-        TRY(collect_part(edges, trees + first, count - first, &part, &leaves, error));
+        CHECK(collect_part(edges, trees + first, count - first, &part, &leaves, error));
         walk w = {edges, NULL, error};
         if (leaves <= TABLE_LIMIT / entities + 1) {
-            if (!wfre_reserve((void **)&edges->leaves, &edges->leaf_capacity, leaves * entities,
-                              sizeof *edges->leaves))
-                TRY(wfre_fail_memory(error, "predicting edges"));
-            TRY(predict(edges, edges->sources, leaves, edges->leaves, error));
+            if (!WFRE_RESERVE(&edges->leaves, &edges->leaf_capacity, leaves * entities))
+                return wfre_fail_memory(error, "predicting edges");
+            CHECK(predict(edges, edges->sources, leaves, edges->leaves, error));
             w.leaves = edges->leaves;
         }
         for (size_t q = first; q < first + part; q++)
-            TRY(evaluate(&w, trees[q], 0, truth + q * entities));
+            CHECK(evaluate(&w, trees[q], 0, truth + q * entities));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }

@@ -106,7 +106,6 @@ cleanup:
 static wfre_status predict_embedded(wfre_predictor *p, wfre_predict_query *const *queries,
                                     size_t count, bool exhaustive, wfre_error *error)
 {
-    wfre_status status;
     const wfre_node *trees[BATCH];
     wfre_search_query searches[BATCH];
     wfre_embedding embedding;
@@ -115,15 +114,14 @@ static wfre_status predict_embedded(wfre_predictor *p, wfre_predict_query *const
         searches[q] = (wfre_search_query){
             .without = queries[q]->without, .top = queries[q]->top, .hits = queries[q]->hits};
     }
-    TRY(wfre_embed(p->embedder, trees, count, p->model->settings.unions, &embedding, error));
-    TRY(exhaustive ? wfre_search_all(p->searcher, &embedding, searches, count, error)
-                   : wfre_search_quick(p->searcher, &embedding, searches, count, error));
+    CHECK(wfre_embed(p->embedder, trees, count, p->model->settings.unions, &embedding, error));
+    CHECK(exhaustive ? wfre_search_all(p->searcher, &embedding, searches, count, error)
+                     : wfre_search_quick(p->searcher, &embedding, searches, count, error));
     for (size_t q = 0; q < count; q++) {
         queries[q]->hit_count = searches[q].hit_count;
         queries[q]->scored = searches[q].scored;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- edge by edge ------------------------------------------------------------------------- */
@@ -158,34 +156,30 @@ static wfre_status predict_by_edges(wfre_predictor *p, wfre_predict_query *const
                                     const wfre_node *const *forms, size_t count, bool exhaustive,
                                     wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     size_t entities = p->model->entity_count, most = TABLE_LIMIT / entities + 1;
     wfre_edges_input input = {p->graph,    p->split, p->model,  p->embedder,
                               p->searcher, p->pool,  exhaustive};
     if (count > 0 && !p->edges[exhaustive])
-        TRY(wfre_edges_create(&input, &p->edges[exhaustive], error));
+        CHECK(wfre_edges_create(&input, &p->edges[exhaustive], error));
     for (size_t first = 0, part; first < count; first += part) {
         part = count - first < most ? count - first : most;
         for (size_t q = 0; q < part; q++)
             queries[first + q]->scored = exhaustive ? entities : 0;
-        if (!wfre_reserve((void **)&p->truth, &p->truth_capacity, part * entities,
-                          sizeof *p->truth))
-            TRY(wfre_fail_memory(error, "predicting"));
-        TRY(wfre_edges_answer(p->edges[exhaustive], forms + first, part, p->truth, error));
+        if (!WFRE_RESERVE(&p->truth, &p->truth_capacity, part * entities))
+            return wfre_fail_memory(error, "predicting");
+        CHECK(wfre_edges_answer(p->edges[exhaustive], forms + first, part, p->truth, error));
         picking c = {p, queries + first};
         wfre_pool_run(p->pool, part, pick, &c);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_predict(wfre_predictor *predictor, wfre_predict_query *queries, size_t count,
                          bool exhaustive, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     bool by_edges = predictor->graph && predictor->model->settings.answering == WFRE_BY_EDGES;
     if (!exhaustive)
-        TRY(wfre_predictor_prepare(predictor, error));
+        CHECK(wfre_predictor_prepare(predictor, error));
     for (size_t first = 0; first < count; first += BATCH) {
         wfre_predict_query *kinds[2][BATCH];
         const wfre_node *forms[BATCH];
@@ -194,15 +188,14 @@ wfre_status wfre_predict(wfre_predictor *predictor, wfre_predict_query *queries,
         for (size_t q = first; q < count && q < first + BATCH; q++) {
             const wfre_node *form = NULL;
             if (by_edges)
-                TRY(wfre_edges_form(&predictor->arena, queries[q].tree, &form, error));
+                CHECK(wfre_edges_form(&predictor->arena, queries[q].tree, &form, error));
             queries[q].embedded = by_edges && !form;
             forms[counts[1]] = form;
             kinds[form != NULL][counts[form != NULL]++] = &queries[q];
         }
         if (counts[0] > 0)
-            TRY(predict_embedded(predictor, kinds[0], counts[0], exhaustive, error));
-        TRY(predict_by_edges(predictor, kinds[1], forms, counts[1], exhaustive, error));
+            CHECK(predict_embedded(predictor, kinds[0], counts[0], exhaustive, error));
+        CHECK(predict_by_edges(predictor, kinds[1], forms, counts[1], exhaustive, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }

@@ -68,7 +68,7 @@ wfre_status wfre_standings_count(wfre_standings_scratch *scratch, const float *s
 {
     if (hard.count == 0)
         return WFRE_OK;
-    if (!wfre_reserve((void **)&scratch->bars, &scratch->capacity, hard.count, sizeof(wfre_bar)))
+    if (!wfre_reserve(&scratch->bars, &scratch->capacity, hard.count, sizeof(wfre_bar)))
         return wfre_fail_memory(error, "ranking answers");
     wfre_bar *bars = scratch->bars;
     size_t count = raise_bars(bars, scores, hard);

@@ -129,8 +129,7 @@ static wfre_status score_selection(const batch *b, worker *w, size_t q, size_t c
     size_t dim = r->model->settings.dim;
     if (count == 0)
         return WFRE_OK;
-    if (!wfre_reserve((void **)&w->scored, &w->scored_capacity, count * branches,
-                      sizeof *w->scored))
+    if (!WFRE_RESERVE(&w->scored, &w->scored_capacity, count * branches))
         return WFRE_ERR_MEMORY;
     wfre_rank_job job = {.queries = {b->embedding.rows + first * dim, dim},
                          .query_count = branches,
@@ -267,19 +266,18 @@ static size_t select_undecided(const wfre_ranker *r, worker *w, size_t count, do
 /* Scores exactly whatever may stand on the wrong side of a hard answer. */
 static wfre_status resolve(const batch *b, worker *w, size_t q, double margin)
 {
-    wfre_status status = WFRE_OK;
     const wfre_rank_query *query = &b->queries[q];
     size_t hard = query->hard.count;
     double seen = 0;
     memcpy(w->selection, query->hard.ids, hard * sizeof *w->selection);
-    TRY(score_selection(b, w, q, hard, &seen));
+    CHECK(score_selection(b, w, q, hard, &seen));
     for (size_t i = 0; i < hard; i++)
         w->known[query->hard.ids[i]] = ANSWER;
     for (size_t i = 0; i < query->easy.count; i++)
         w->known[query->easy.ids[i]] = ANSWER;
-    if (!wfre_reserve((void **)&w->bars, &w->bar_capacity, hard, sizeof *w->bars) ||
-        !wfre_reserve((void **)&w->crowd, &w->crowd_capacity, 2 * (hard + 1), sizeof *w->crowd))
-        TRY(WFRE_ERR_MEMORY);
+    if (!WFRE_RESERVE(&w->bars, &w->bar_capacity, hard) ||
+        !WFRE_RESERVE(&w->crowd, &w->crowd_capacity, 2 * (hard + 1)))
+        CHECK(WFRE_ERR_MEMORY);
     for (;;) {
         margin = fmax(margin, seen * 1.5);
         for (size_t i = 0; i < hard; i++)
@@ -289,10 +287,9 @@ static wfre_status resolve(const batch *b, worker *w, size_t q, double margin)
         size_t selected = open ? select_undecided(b->ranker, w, open, margin) : 0;
         if (selected == 0)
             return WFRE_OK;
-        TRY(score_selection(b, w, q, selected, &seen));
+        CHECK(score_selection(b, w, q, selected, &seen));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status rank_filtered(const batch *b, worker *w, size_t q)
@@ -315,25 +312,23 @@ static void rank_query(void *context, size_t q, unsigned index)
 /* Fills the table with the distances or estimates of all rows. */
 static wfre_status fill_table(wfre_ranker *r, const wfre_embedding *embedding, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     size_t rows = embedding->row_count, entities = r->model->entity_count;
-    if (!wfre_reserve((void **)&r->table, &r->table_capacity, rows, entities * sizeof *r->table) ||
-        !wfre_reserve((void **)&r->probed, &r->probed_capacity, rows, PROBES * sizeof *r->probed))
-        TRY(wfre_fail_memory(error, "ranking"));
+    if (!wfre_reserve(&r->table, &r->table_capacity, rows, entities * sizeof *r->table) ||
+        !wfre_reserve(&r->probed, &r->probed_capacity, rows, PROBES * sizeof *r->probed))
+        return wfre_fail_memory(error, "ranking");
     wfre_rank_job job = {.queries = {embedding->rows, r->model->settings.dim},
                          .query_count = rows,
                          .ranking = WFRE_RANK_TRUE,
                          .stride = entities};
     if (!r->filter) {
-        TRY(wfre_score_rank(r->score, r->pool, r->store, &job, r->table, error));
+        CHECK(wfre_score_rank(r->score, r->pool, r->store, &job, r->table, error));
     } else {
-        TRY(wfre_filter_estimate(r->filter, embedding->rows, rows, r->table, error));
+        CHECK(wfre_filter_estimate(r->filter, embedding->rows, rows, r->table, error));
         job.selection = r->probes;
         job.selected = job.stride = PROBES;
-        TRY(wfre_score_rank(r->score, r->pool, r->store, &job, r->probed, error));
+        CHECK(wfre_score_rank(r->score, r->pool, r->store, &job, r->probed, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- edge by edge ------------------------------------------------------------------------- */
@@ -366,36 +361,32 @@ static wfre_status check_statuses(const wfre_ranker *r, size_t count, wfre_error
 static wfre_status run_by_edges(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
                                 wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     size_t entities = r->model->entity_count, most = TABLE_LIMIT / (entities + 1) + 1;
     for (size_t first = 0, part; first < count; first += part) {
         part = count - first < most ? count - first : most;
         for (size_t q = 0; q < part; q++)
             r->trees[q] = queries[first + q].tree;
-        if (!wfre_reserve((void **)&r->table, &r->table_capacity, part,
-                          entities * sizeof *r->table))
-            TRY(wfre_fail_memory(error, "ranking"));
-        TRY(wfre_edges_answer(r->edges, r->trees, part, r->table, error));
+        if (!wfre_reserve(&r->table, &r->table_capacity, part, entities * sizeof *r->table))
+            return wfre_fail_memory(error, "ranking");
+        CHECK(wfre_edges_answer(r->edges, r->trees, part, r->table, error));
         judged j = {r, queries + first};
         wfre_pool_run(r->pool, part, rank_judged, &j);
-        TRY(check_statuses(r, part, error));
+        CHECK(check_statuses(r, part, error));
         r->cost.pairs += part * entities;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_ranker_know(wfre_ranker *ranker, const wfre_graph *graph, wfre_split split,
                              wfre_error *error)
 {
-    wfre_status status;
     wfre_edges_free(ranker->edges);
     ranker->edges = NULL;
-    TRY(wfre_model_check_graph(ranker->model, graph, error));
+    CHECK(wfre_model_check_graph(ranker->model, graph, error));
     if (!ranker->searcher) {
-        TRY(wfre_searcher_create(ranker->model, ranker->pool, &ranker->searcher, error));
+        CHECK(wfre_searcher_create(ranker->model, ranker->pool, &ranker->searcher, error));
         if (!ranker->exhaustive)
-            TRY(wfre_searcher_prepare(ranker->searcher, ranker->embedder, error));
+            CHECK(wfre_searcher_prepare(ranker->searcher, ranker->embedder, error));
     }
     wfre_edges_input input = {graph,
                               split,
@@ -404,26 +395,22 @@ wfre_status wfre_ranker_know(wfre_ranker *ranker, const wfre_graph *graph, wfre_
                               ranker->searcher,
                               ranker->pool,
                               ranker->exhaustive};
-    TRY(wfre_edges_create(&input, &ranker->edges, error));
-cleanup:
-    return status;
+    return wfre_edges_create(&input, &ranker->edges, error);
 }
 
 static wfre_status make_filter(wfre_ranker *r, const float *entities, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_embedding examples;
-    TRY(wfre_embed_examples(r->embedder, WFRE_RANK_BATCH, &examples, error));
+    CHECK(wfre_embed_examples(r->embedder, WFRE_RANK_BATCH, &examples, error));
     wfre_filter_input input = {r->score, entities, r->model->entity_count, examples.rows,
                                examples.row_count};
-    TRY(wfre_filter_create(&input, r->pool, r->linalg, &r->filter, error));
+    CHECK(wfre_filter_create(&input, r->pool, r->linalg, &r->filter, error));
     /* One probe from each of PROBES equal stretches: distinct, and spread over all entities. */
     wfre_rng rng = wfre_rng_keyed(0, 4, 0);
     uint32_t stretch = r->model->entity_count / PROBES;
     for (uint32_t i = 0; i < PROBES; i++)
         r->probes[i] = i * stretch + wfre_rng_below(&rng, stretch);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Whether estimates spare more than they cost. */
@@ -461,16 +448,15 @@ cleanup:
 static wfre_status run_embedded(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
                                 wfre_union unions, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_embedding all;
     size_t most = TABLE_LIMIT / (r->model->entity_count + 1) + 1;
     if (!r->store)
-        TRY(make_store(r, error));
+        CHECK(make_store(r, error));
     for (size_t q = 0; q < count; q++) {
         r->trees[q] = queries[q].tree;
         r->cost.pairs += r->model->entity_count;
     }
-    TRY(wfre_embed(r->embedder, r->trees, count, unions, &all, error));
+    CHECK(wfre_embed(r->embedder, r->trees, count, unions, &all, error));
     for (size_t first = 0, part; first < count; first += part) {
         const uint32_t *begin = all.begin + first;
         for (part = 1; first + part < count && begin[part + 1] - begin[0] <= most;)
@@ -479,12 +465,11 @@ static wfre_status run_embedded(wfre_ranker *r, const wfre_rank_query *queries, 
             r,
             queries + first,
             {all.rows + begin[0] * (size_t)r->model->settings.dim, begin[part] - begin[0], begin}};
-        TRY(fill_table(r, &b.embedding, error));
+        CHECK(fill_table(r, &b.embedding, error));
         wfre_pool_run(r->pool, part, rank_query, &b);
-        TRY(check_statuses(r, part, error));
+        CHECK(check_statuses(r, part, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static bool by_edges(const wfre_ranker *r)
@@ -495,7 +480,6 @@ static bool by_edges(const wfre_ranker *r)
 static wfre_status run_batch(wfre_ranker *r, const wfre_rank_query *queries, size_t count,
                              wfre_union unions, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_rank_query kinds[2][WFRE_RANK_BATCH];
     size_t counts[2] = {0, 0};
     wfre_arena_reset(&r->arena);
@@ -504,28 +488,24 @@ static wfre_status run_batch(wfre_ranker *r, const wfre_rank_query *queries, siz
         if (queries[q].hard.count == 0)
             continue;
         if (by_edges(r))
-            TRY(wfre_edges_form(&r->arena, queries[q].tree, &form, error));
+            CHECK(wfre_edges_form(&r->arena, queries[q].tree, &form, error));
         wfre_rank_query *own = &kinds[form != NULL][counts[form != NULL]++];
         *own = queries[q];
         own->tree = form ? form : queries[q].tree;
     }
     if (counts[0] > 0)
-        TRY(run_embedded(r, kinds[0], counts[0], unions, error));
-    TRY(run_by_edges(r, kinds[1], counts[1], error));
-cleanup:
-    return status;
+        CHECK(run_embedded(r, kinds[0], counts[0], unions, error));
+    return run_by_edges(r, kinds[1], counts[1], error);
 }
 
 wfre_status wfre_ranker_run(wfre_ranker *ranker, const wfre_rank_query *queries, size_t count,
                             wfre_union unions, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     for (size_t begin = 0; begin < count; begin += WFRE_RANK_BATCH) {
         size_t part = count - begin < WFRE_RANK_BATCH ? count - begin : WFRE_RANK_BATCH;
-        TRY(run_batch(ranker, queries + begin, part, unions, error));
+        CHECK(run_batch(ranker, queries + begin, part, unions, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_rank_cost wfre_ranker_cost(const wfre_ranker *ranker)

@@ -79,8 +79,8 @@ static wfre_status damaged(wfre_error *error)
 static wfre_status read_shape(const char **text, wfre_calibration *calibration, wfre_error *error)
 {
     size_t length = strcspn(*text, " \n");
-    if (!wfre_reserve((void **)&calibration->shapes, &calibration->shape_capacity,
-                      calibration->shape_count + 1, sizeof *calibration->shapes))
+    if (!WFRE_RESERVE(&calibration->shapes, &calibration->shape_capacity,
+                      calibration->shape_count + 1))
         return wfre_fail_memory(error, "reading a calibration");
     wfre_calibration_shape *shape = &calibration->shapes[calibration->shape_count];
     shape->name = wfre_copy_text(*text, length);

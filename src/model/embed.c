@@ -146,20 +146,18 @@ static void copy_root(const wfre_embedder *e, uint32_t root, float *row)
 wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees, size_t count,
                        wfre_union unions, wfre_embedding *embedding, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     size_t dim = embedder->model->settings.dim;
     wfre_program *program = &embedder->program;
-    TRY(wfre_program_compile(program, trees, count, unions, error));
-    TRY(make_matrices(embedder, error));
-    TRY(wfre_run_forward(embedder->run, program, NULL, error));
-    if (!wfre_reserve((void **)&embedder->rows, &embedder->capacity, program->root_count,
+    CHECK(wfre_program_compile(program, trees, count, unions, error));
+    CHECK(make_matrices(embedder, error));
+    CHECK(wfre_run_forward(embedder->run, program, NULL, error));
+    if (!wfre_reserve(&embedder->rows, &embedder->capacity, program->root_count,
                       dim * sizeof *embedder->rows))
-        TRY(wfre_fail_memory(error, "embedding queries"));
+        return wfre_fail_memory(error, "embedding queries");
     for (uint32_t r = 0; r < program->root_count; r++)
         copy_root(embedder, r, embedder->rows + r * dim);
     *embedding = (wfre_embedding){embedder->rows, program->root_count, program->root_begin};
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Paths, and intersections with and without negation. */

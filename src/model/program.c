@@ -44,8 +44,7 @@ static bool add_node(builder *b, const wfre_node *node, uint32_t *index)
 {
     uint32_t level = 0;
     size_t begin = b->link_count;
-    if (!wfre_reserve((void **)&b->links, &b->link_capacity, begin + node->child_count,
-                      sizeof *b->links))
+    if (!WFRE_RESERVE(&b->links, &b->link_capacity, begin + node->child_count))
         return false;
     b->link_count += node->child_count;
     for (uint32_t i = 0; i < node->child_count; i++) {
@@ -56,8 +55,7 @@ static bool add_node(builder *b, const wfre_node *node, uint32_t *index)
         if (b->drafts[child].level >= level)
             level = b->drafts[child].level + 1;
     }
-    if (!wfre_reserve((void **)&b->drafts, &b->draft_capacity, b->draft_count + 1,
-                      sizeof *b->drafts))
+    if (!WFRE_RESERVE(&b->drafts, &b->draft_capacity, b->draft_count + 1))
         return false;
     *index = (uint32_t)b->draft_count;
     b->drafts[b->draft_count++] = (draft){
@@ -97,7 +95,7 @@ static bool add_root(builder *b, const wfre_node *tree, wfre_last_step last)
 {
     uint32_t index;
     if (!add_node(b, tree, &index) ||
-        !wfre_reserve((void **)&b->roots, &b->root_capacity, b->root_count + 1, sizeof *b->roots))
+        !WFRE_RESERVE(&b->roots, &b->root_capacity, b->root_count + 1))
         return false;
     b->roots[b->root_count++] = (root){index, last};
     return true;

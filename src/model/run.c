@@ -363,16 +363,14 @@ static wfre_status norm_backward(wfre_run *run, const wfre_program_level *level,
 static wfre_status project_backward(wfre_run *run, const wfre_program_level *level,
                                     wfre_layer *layers, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     for (uint32_t l = run->model->settings.layers; l-- > 0;) {
         for (uint32_t m = 0; m < run->model->settings.members; m++)
-            TRY(norm_backward(run, level, l, m, &layers[l], error));
-        TRY(linear_products(run, level, l, true, error));
+            CHECK(norm_backward(run, level, l, m, &layers[l], error));
+        CHECK(linear_products(run, level, l, true, error));
     }
     for_rows(run, level->project_begin, level->project_end, level->projection_offset,
              gather_backward);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -402,8 +400,8 @@ static bool reserve_projections(wfre_run *run, const wfre_program *program)
         }
         run->projection_capacity = fits ? count : 0;
     }
-    return fits && wfre_reserve((void **)&run->jobs, &run->job_capacity,
-                                ((size_t)program->group_count + 1) * members, sizeof *run->jobs);
+    return fits && WFRE_RESERVE(&run->jobs, &run->job_capacity,
+                                ((size_t)program->group_count + 1) * members);
 }
 
 static wfre_status reserve(wfre_run *run, const wfre_program *program, wfre_error *error)
@@ -472,32 +470,29 @@ void wfre_run_free(wfre_run *run)
 wfre_status wfre_run_forward(wfre_run *run, const wfre_program *program, const wfre_noise *noise,
                              wfre_error *error)
 {
-    wfre_status status;
-    TRY(reserve(run, program, error));
+    CHECK(reserve(run, program, error));
     run->program = program;
     run->noise = noise ? *noise : (wfre_noise){0};
     run->noisy = noise != NULL;
     for (uint32_t l = 0; l < run->model->settings.layers; l++) {
         wfre_weights_job job = weights_job(run, l);
-        TRY(wfre_weights_build(&run->layers[l].weights, &job, error));
+        CHECK(wfre_weights_build(&run->layers[l].weights, &job, error));
     }
     for_rows(run, 0, program->leaf_count, 0, entity_forward);
     for (uint32_t i = 0; i < program->level_count; i++) {
         const wfre_program_level *level = &program->levels[i];
-        TRY(project_forward(run, level, error));
+        CHECK(project_forward(run, level, error));
         for_rows(run, level->combine_begin, level->combine_end, 0, combine_forward);
     }
     memset(run->gradients, 0,
            (size_t)program->row_count * run->model->settings.dim * sizeof(float));
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *error)
 {
     const wfre_program *program = run->program;
     size_t d = run->model->settings.dim;
-    wfre_status status = WFRE_OK;
     for (uint32_t l = 0; l < run->model->settings.layers; l++) {
         memset(layers[l].gain, 0, d * sizeof(float));
         memset(layers[l].shift, 0, d * sizeof(float));
@@ -505,15 +500,14 @@ wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *err
     for (uint32_t i = program->level_count; i-- > 0;) {
         const wfre_program_level *level = &program->levels[i];
         for_rows(run, level->combine_begin, level->combine_end, 0, combine_backward);
-        TRY(project_backward(run, level, layers, error));
+        CHECK(project_backward(run, level, layers, error));
     }
     for_rows(run, 0, program->leaf_count, 0, entity_backward);
     for (uint32_t l = 0; l < run->model->settings.layers; l++) {
         layer_state *state = &run->layers[l];
         wfre_weights_job job = weights_job(run, l);
-        TRY(wfre_weights_backward(&state->weights, &job, state->slope, state->input, &layers[l],
-                                  error));
+        CHECK(wfre_weights_backward(&state->weights, &job, state->slope, state->input, &layers[l],
+                                    error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }

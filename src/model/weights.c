@@ -340,16 +340,14 @@ static void add_coefficients(void *context, size_t u, unsigned worker)
 /* From the gradients of a band of W_r and of all b_r to those of the bases and coefficients. */
 static wfre_status spread_band(band *b, wfre_error *error)
 {
-    wfre_status status;
     for (int biases = 0; biases < 2; biases++) {
         b->biases = biases != 0;
-        TRY(run_products(b, slices_of(b), shape_bases, error));
-        TRY(run_products(b, slices_of(b), shape_mixing, error));
+        CHECK(run_products(b, slices_of(b), shape_bases, error));
+        CHECK(run_products(b, slices_of(b), shape_mixing, error));
     }
     b->biases = false;
     wfre_pool_run(b->job->pool, b->job->program->relation_count, add_coefficients, b);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status reserve_gradients(wfre_weights *w, const band *b, wfre_error *error)
@@ -389,20 +387,18 @@ wfre_status wfre_weights_backward(wfre_weights *weights, const wfre_weights_job 
     size_t most = used == 0 || free_matrices(job) ? width : BAND_FLOATS / (used * width);
     size_t rows = most == 0 ? 1 : most < width ? most : width;
     band b = {.weights = weights, .job = job, .out = out, .rows = rows};
-    wfre_status status;
-    TRY(reserve_gradients(weights, &b, error));
+    CHECK(reserve_gradients(weights, &b, error));
     clear_gradients(job, out);
     gather_task gather = {weights, job, slope, input, out};
     wfre_pool_run(job->pool, used, gather_relation, &gather);
     for (; b.member < job->model->settings.members; b.member++)
         for (b.first = 0; b.first < width; b.first += rows) {
             b.rows = width - b.first < rows ? width - b.first : rows;
-            TRY(run_products(&b, used, shape_matrix, error));
+            CHECK(run_products(&b, used, shape_matrix, error));
             if (!free_matrices(job))
-                TRY(spread_band(&b, error));
+                CHECK(spread_band(&b, error));
         }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 void wfre_weights_free(wfre_weights *weights)

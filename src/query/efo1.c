@@ -23,8 +23,7 @@ typedef struct generator {
 
 static void push(generator *g, tree_list *list, const wfre_node *tree)
 {
-    if (!tree ||
-        !wfre_reserve((void **)&list->trees, &list->capacity, list->count + 1, sizeof *list->trees))
+    if (!tree || !WFRE_RESERVE(&list->trees, &list->capacity, list->count + 1))
         g->failed = true;
     else
         list->trees[list->count++] = tree;

@@ -113,7 +113,7 @@ static wfre_status push(converter *c, clause_list *list, const clause *item)
 {
     if (list->count == CLAUSES || c->visits > VISITS)
         return refuse(c, "its disjunctive normal form is too large");
-    if (!wfre_reserve((void **)&list->items, &list->capacity, list->count + 1, sizeof *list->items))
+    if (!WFRE_RESERVE(&list->items, &list->capacity, list->count + 1))
         return out_of_memory(c);
     list->items[list->count++] = item;
     return WFRE_OK;

@@ -163,7 +163,7 @@ static wfre_status parse_branches(parser *p, unsigned depth, branch *b)
         }
         branch next = {NULL, 0};
         TRY(parse_query(p, depth + 1, &next));
-        if (!wfre_reserve((void **)&nodes, &capacity, (size_t)count + 1, sizeof *nodes)) {
+        if (!WFRE_RESERVE(&nodes, &capacity, (size_t)count + 1)) {
             status = wfre_fail_memory(p->cursor.error, "reading a query");
             goto cleanup;
         }

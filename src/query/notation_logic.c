@@ -137,21 +137,19 @@ static wfre_status find_variable(parser *p, const wfre_symbol *symbol, uint32_t 
 
 static wfre_status parse_term(parser *p, wfre_term *term)
 {
-    wfre_status status;
     wfre_symbol symbol;
     if (wfre_scan_peek(&p->cursor) == '?') {
         uint32_t variable = 0;
-        TRY(scan_variable(p, "a variable", &symbol));
-        TRY(find_variable(p, &symbol, &variable));
+        CHECK(scan_variable(p, "a variable", &symbol));
+        CHECK(find_variable(p, &symbol, &variable));
         *term = wfre_term_variable(variable);
     } else {
         wfre_entity entity;
-        TRY(wfre_scan_symbol(&p->cursor, false, &symbol));
-        TRY(wfre_resolve_entity(&p->cursor, &symbol, &entity));
+        CHECK(wfre_scan_symbol(&p->cursor, false, &symbol));
+        CHECK(wfre_resolve_entity(&p->cursor, &symbol, &entity));
         *term = wfre_term_entity(entity);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status parse_atom(parser *p, const wfre_formula **formula)
@@ -237,7 +235,7 @@ static wfre_status parse_joined(parser *p, unsigned level, wfre_formula_kind kin
     size_t capacity = 0;
     uint32_t count = 0;
     do {
-        if (!wfre_reserve((void **)&children, &capacity, (size_t)count + 1, sizeof *children)) {
+        if (!WFRE_RESERVE(&children, &capacity, (size_t)count + 1)) {
             status = out_of_memory(p);
             goto cleanup;
         }

@@ -39,14 +39,12 @@ static wfre_status parse_relation(parser *p, size_t begin, uint32_t *id)
         note_nameless(p, begin);
         return WFRE_OK;
     }
-    wfre_status status;
     wfre_symbol symbol;
-    TRY(wfre_scan_symbol(&p->cursor, true, &symbol));
-    TRY(wfre_resolve_relation(&p->cursor, &symbol, id));
-    TRY(wfre_scan_expect(&p->cursor, ',', "a comma and the argument of the projection"));
+    CHECK(wfre_scan_symbol(&p->cursor, true, &symbol));
+    CHECK(wfre_resolve_relation(&p->cursor, &symbol, id));
+    CHECK(wfre_scan_expect(&p->cursor, ',', "a comma and the argument of the projection"));
     p->named = true;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* The arguments of p, n, i and u, commas between them. */
@@ -58,7 +56,7 @@ static wfre_status parse_children(parser *p, unsigned depth, wfre_op op, uint32_
     size_t capacity = 0;
     uint32_t count = 0;
     do {
-        if (!wfre_reserve((void **)&children, &capacity, (size_t)count + 1, sizeof *children)) {
+        if (!WFRE_RESERVE(&children, &capacity, (size_t)count + 1)) {
             status = wfre_fail_memory(p->cursor.error, "reading a query");
             goto cleanup;
         }

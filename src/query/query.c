@@ -78,24 +78,22 @@ wfre_status wfre_query_fits(const wfre_query *query, const wfre_graph *graph, wf
 static wfre_status parse(wfre_query *query, const wfre_graph *graph, wfre_notation notation,
                          const char *text, size_t length, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     if (notation == WFRE_NOTATION_AUTO)
         notation = detect(text, length);
     switch (notation) {
     case WFRE_NOTATION_LOGIC:
-        TRY(wfre_logic_parse(query, graph, text, length, error));
+        CHECK(wfre_logic_parse(query, graph, text, length, error));
         return wfre_query_find_tree(query, error);
     case WFRE_NOTATION_BETAE:
-        TRY(wfre_betae_parse(&query->arena, text, length, &query->tree, error));
+        CHECK(wfre_betae_parse(&query->arena, text, length, &query->tree, error));
         if (graph && !wfre_tree_is_type(query->tree))
-            TRY(wfre_tree_fits(query->tree, graph, error));
+            CHECK(wfre_tree_fits(query->tree, graph, error));
         return wfre_query_find_formula(query, error);
     default:
-        TRY(wfre_tree_parse(&query->arena, graph, text, length, &query->tree, error));
+        CHECK(wfre_tree_parse(&query->arena, graph, text, length, &query->tree, error));
         return wfre_query_find_formula(query, error);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_query_parse(const wfre_graph *graph, wfre_notation notation, const char *text,

@@ -96,7 +96,7 @@ static const wfre_formula *make(converter *c, const wfre_node *node, uint32_t v)
 
 static void push(converter *c, const wfre_formula *formula)
 {
-    if (!formula || !wfre_reserve((void **)&c->list, &c->capacity, c->count + 1, sizeof *c->list))
+    if (!formula || !WFRE_RESERVE(&c->list, &c->capacity, c->count + 1))
         c->failed = true;
     else
         c->list[c->count++] = formula;

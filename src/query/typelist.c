@@ -64,10 +64,8 @@ static wfre_status add_type(wfre_type_list *list, const char *name, const char *
     TRY(wfre_text_status(&named, "reading query types", error));
     const char *kept = wfre_arena_text(&list->arena, named.data, named.length);
     if (!tree || !kept ||
-        !wfre_reserve((void **)&list->trees, &list->tree_capacity, (size_t)list->count + 1,
-                      sizeof *list->trees) ||
-        !wfre_reserve((void **)&list->names, &list->name_capacity, (size_t)list->count + 1,
-                      sizeof *list->names)) {
+        !WFRE_RESERVE(&list->trees, &list->tree_capacity, (size_t)list->count + 1) ||
+        !WFRE_RESERVE(&list->names, &list->name_capacity, (size_t)list->count + 1)) {
         status = wfre_fail_memory(error, "reading query types");
         goto cleanup;
     }
@@ -89,9 +87,8 @@ static wfre_status add_built_in(reading *r, wfre_type_set set, const char *text,
                                 bool *found)
 {
     static const char *const NAMES[] = {[WFRE_TYPES_BETAE] = "betae", [WFRE_TYPES_EFO1] = "efo1"};
-    wfre_status status = WFRE_OK;
     if (!r->built_in[set])
-        TRY(wfre_types_create(set, &r->built_in[set], r->error));
+        CHECK(wfre_types_create(set, &r->built_in[set], r->error));
     const wfre_types *types = r->built_in[set];
     for (size_t i = 0; i < wfre_types_count(types); i++) {
         const char *name = wfre_types_name(types, i);
@@ -99,10 +96,9 @@ static wfre_status add_built_in(reading *r, wfre_type_set set, const char *text,
         if (!is(NAMES[set], text, length) && !is(name, text, length))
             continue;
         *found = true;
-        TRY(add_type(r->list, name, tree, strlen(tree), r->error));
+        CHECK(add_type(r->list, name, tree, strlen(tree), r->error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status parse_type(reading *r, const char *text, size_t length)

@@ -118,32 +118,28 @@ static wfre_status make_room(wfre_types *types, size_t count, wfre_error *error)
 
 static wfre_status list_betae(wfre_types *types, wfre_error *error)
 {
-    wfre_status status;
-    TRY(make_room(types, WFRE_BETAE_TYPES, error));
+    CHECK(make_room(types, WFRE_BETAE_TYPES, error));
     for (size_t i = 0; i < WFRE_BETAE_TYPES; i++) {
         const wfre_named_type *known = &wfre_betae_types[i];
         const wfre_node *tree;
-        TRY(wfre_tree_parse(&types->arena, NULL, known->tree, strlen(known->tree), &tree, error));
-        TRY(add_type(types, known->name, tree, error));
+        CHECK(wfre_tree_parse(&types->arena, NULL, known->tree, strlen(known->tree), &tree, error));
+        CHECK(add_type(types, known->name, tree, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status list_efo1(wfre_types *types, wfre_error *error)
 {
     const wfre_efo1_type *found;
     size_t count;
-    wfre_status status;
-    TRY(wfre_efo1_types(&types->arena, &found, &count, error));
-    TRY(make_room(types, count, error));
+    CHECK(wfre_efo1_types(&types->arena, &found, &count, error));
+    CHECK(make_room(types, count, error));
     for (size_t i = 0; i < count; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "type%04u", found[i].number);
-        TRY(add_type(types, name, found[i].tree, error));
+        CHECK(add_type(types, name, found[i].tree, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_types_create(wfre_type_set set, wfre_types **types, wfre_error *error)

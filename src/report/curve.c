@@ -38,7 +38,7 @@ static wfre_status read_points(const char *path, point **points, size_t *count, 
         TRY(wfre_reader_line(reader, &line, &length, error));
         if (!line)
             break;
-        if (!wfre_reserve((void **)points, &capacity, *count + 1, sizeof **points))
+        if (!WFRE_RESERVE(points, &capacity, *count + 1))
             TRY(wfre_fail_memory(error, "reading a training log"));
         *count += read_point(line, length, &(*points)[*count]);
     }

@@ -105,7 +105,7 @@ static wfre_status find_answers(conversion *c, answers *a, wfre_list *list)
     wfre_status status = expect(&value, kind, c->key.data, c->error);
     if (status != WFRE_OK)
         return status;
-    if (!wfre_reserve((void **)&a->ids, &a->capacity, value.body->count, sizeof *a->ids))
+    if (!WFRE_RESERVE(&a->ids, &a->capacity, value.body->count))
         return wfre_fail_memory(c->error, "reading published answers");
     for (size_t i = 0; i < value.body->count; i++) {
         const wfre_pickle_value *id = &value.body->items[i];

@@ -137,18 +137,16 @@ typedef struct branch_check {
 static wfre_status check_below(const branch_check *check, const wfre_node *node, bool *matter,
                                wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     for (uint32_t i = 0; i < node->child_count && *matter; i++) {
         const wfre_node *child = node->children[i];
         bool asked = check->rule == WFRE_BRANCHES_ALL || child->op == WFRE_OP_NEGATE;
         if (node->child_count > 1 && asked)
-            TRY(wfre_exact_matters(check->exact, check->split, check->tree, child, check->count,
-                                   matter, error));
+            CHECK(wfre_exact_matters(check->exact, check->split, check->tree, child, check->count,
+                                     matter, error));
         if (*matter)
-            TRY(check_below(check, child, matter, error));
+            CHECK(check_below(check, child, matter, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_branches_matter(wfre_exact *exact, wfre_split split, wfre_branch_rule rule,

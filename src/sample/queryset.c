@@ -79,8 +79,7 @@ static wfre_status read_ids(wfre_queryset *set, const column *text, uint32_t lim
                 "an answer is beyond the last entity, %u; was the set made for another "
                 "graph?",
                 limit - 1);
-        if (!wfre_reserve((void **)&set->ids, &set->id_capacity, set->id_count + 1,
-                          sizeof *set->ids))
+        if (!WFRE_RESERVE(&set->ids, &set->id_capacity, set->id_count + 1))
             return wfre_fail_memory(error, "reading a query set");
         ascending = ascending && (set->id_count == begin || set->ids[set->id_count - 1] < id);
         set->ids[set->id_count++] = (wfre_entity)id;
@@ -114,8 +113,8 @@ static wfre_status add_row(wfre_queryset *set, wfre_queryset_row *row, const cha
     row->end = set->id_count;
     TRY(check_disjoint(set, row, error));
     TRY(wfre_strings_intern(&set->types, type, length, &row->type, error));
-    if (set->count == WFRE_NONE || !wfre_reserve((void **)&set->rows, &set->row_capacity,
-                                                 (size_t)set->count + 1, sizeof *set->rows)) {
+    if (set->count == WFRE_NONE ||
+        !WFRE_RESERVE(&set->rows, &set->row_capacity, (size_t)set->count + 1)) {
         status = wfre_fail_memory(error, "collecting queries");
         goto cleanup;
     }
@@ -163,7 +162,7 @@ wfre_status wfre_queryset_add(wfre_queryset *set, const char *type, const wfre_n
 {
     wfre_queryset_row row = {.tree = tree, .easy = set->id_count};
     size_t need = set->id_count + easy.count + hard.count;
-    if (!wfre_reserve((void **)&set->ids, &set->id_capacity, need, sizeof *set->ids))
+    if (!WFRE_RESERVE(&set->ids, &set->id_capacity, need))
         return wfre_fail_memory(error, "collecting queries");
     for (size_t i = 0; i < easy.count; i++)
         set->ids[set->id_count++] = easy.ids[i];

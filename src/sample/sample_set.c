@@ -132,7 +132,6 @@ static void sample_chunk(void *context, size_t index, unsigned thread)
 static wfre_status accept(sampling *s, const char *name, const found *query, chunk *c, bool *is_new,
                           wfre_error *error)
 {
-    wfre_status status;
     uint32_t before = s->seen.count;
     uint32_t index;
     const wfre_node *sorted = wfre_tree_sort(&c->arena, query->tree);
@@ -140,14 +139,13 @@ static wfre_status accept(sampling *s, const char *name, const found *query, chu
         return wfre_fail_memory(error, "sampling a query");
     wfre_text_clear(&s->key);
     wfre_tree_print(&s->key, NULL, sorted);
-    TRY(wfre_text_status(&s->key, "sampling a query", error));
-    TRY(wfre_strings_intern(&s->seen, s->key.data, s->key.length, &index, error));
+    CHECK(wfre_text_status(&s->key, "sampling a query", error));
+    CHECK(wfre_strings_intern(&s->seen, s->key.data, s->key.length, &index, error));
     *is_new = index == before;
     if (*is_new)
-        TRY(wfre_queryset_writer_put(&s->writer, name, query->tree, query->easy, query->hard,
-                                     error));
-cleanup:
-    return status;
+        CHECK(wfre_queryset_writer_put(&s->writer, name, query->tree, query->easy, query->hard,
+                                       error));
+    return WFRE_OK;
 }
 
 /* Makes `chunks` chunks of attempts and takes what is good and new; *last is the attempt that gave
@@ -182,7 +180,6 @@ static wfre_status sample_type(sampling *s, const wfre_node *type, const char *n
                                wfre_pool *pool, const wfre_monitor *monitor,
                                wfre_benchmark_type *report, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     uint64_t last = 0;
     wfre_strings_free(&s->seen);
     s->type = type;
@@ -190,16 +187,15 @@ static wfre_status sample_type(sampling *s, const wfre_node *type, const char *n
     s->first = 0;
     *report = (wfre_benchmark_type){.name = name};
     while (report->queries < s->options->count && s->first - last < PATIENCE) {
-        TRY(wfre_check_interrupt(monitor, error));
+        CHECK(wfre_check_interrupt(monitor, error));
         size_t wave = (s->options->count - report->queries) * 2;
         wave = wave < SMALLEST_WAVE ? SMALLEST_WAVE : wave > LARGEST_WAVE ? LARGEST_WAVE : wave;
         size_t chunks = wave / CHUNK;
-        TRY(run_wave(s, name, pool, chunks, &report->queries, &last, error));
+        CHECK(run_wave(s, name, pool, chunks, &report->queries, &last, error));
         s->first += chunks * CHUNK;
     }
     report->attempts = s->first;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- the whole set ------------------------------------------------------------------------ */

@@ -163,25 +163,23 @@ cleanup:
 
 static wfre_status sample_query(wfre_sampler *sampler, worker *w, chunk *c, size_t index)
 {
-    wfre_status status = WFRE_OK;
     uint32_t type =
         sampler->step_types ? sampler->step_types[index] : (uint32_t)(index % sampler->types.count);
     wfre_rng rng = wfre_rng_keyed(sampler->seed, sampler->step, index);
     wfre_sampled query = {.type = type};
     for (int i = 0; i < ATTEMPTS && !query.tree; i++)
-        TRY(attempt(sampler, w, c, &rng, &query));
+        CHECK(attempt(sampler, w, c, &rng, &query));
     if (!query.tree && sampler->substitute != WFRE_NONE)
         query.type = sampler->substitute;
     for (int i = 0; i < ATTEMPTS && !query.tree && query.type != type; i++)
-        TRY(attempt(sampler, w, c, &rng, &query));
+        CHECK(attempt(sampler, w, c, &rng, &query));
     if (!query.tree)
         return wfre_fail(&c->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                          "no query of type %s was found in %d attempts; leave the type out, in "
                          "training by --set mix-%s=0",
                          sampler->types.names[type], ATTEMPTS, sampler->types.names[type]);
     sampler->queries[index] = query;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
@@ -223,8 +221,7 @@ static wfre_status prepare_step(wfre_sampler *sampler, size_t threads, size_t ch
         while (sampler->chunk_count < chunks)
             sampler->chunks[sampler->chunk_count++].made = (wfre_arena){0};
     }
-    if (!wfre_reserve((void **)&sampler->queries, &sampler->query_capacity, sampler->count,
-                      sizeof *sampler->queries))
+    if (!WFRE_RESERVE(&sampler->queries, &sampler->query_capacity, sampler->count))
         return wfre_fail_memory(error, "starting the sampler");
     return WFRE_OK;
 }

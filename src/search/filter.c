@@ -362,16 +362,15 @@ void wfre_filter_free(wfre_filter *filter)
 wfre_status wfre_filter_estimate(wfre_filter *filter, const float *queries, size_t count,
                                  float *estimates, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
-    if (!wfre_reserve((void **)&filter->query_features, &filter->query_capacity, count,
+    if (!wfre_reserve(&filter->query_features, &filter->query_capacity, count,
                       filter->width * sizeof(float)))
-        TRY(wfre_fail_memory(error, "estimating distances"));
+        return wfre_fail_memory(error, "estimating distances");
     feature_job job = {.filter = filter,
                        .side = &filter->queries,
                        .rows = queries,
                        .count = count,
                        .features = filter->query_features};
-    TRY(make_features(&job, error));
+    CHECK(make_features(&job, error));
     wfre_gemm_job product = {.transpose_b = true,
                              .m = count,
                              .n = filter->entity_count,
@@ -383,7 +382,5 @@ wfre_status wfre_filter_estimate(wfre_filter *filter, const float *queries, size
                              .ldb = filter->width,
                              .c = estimates,
                              .ldc = filter->entity_count};
-    TRY(wfre_gemm(filter->linalg, WFRE_FP32, &product, 1, error));
-cleanup:
-    return status;
+    return wfre_gemm(filter->linalg, WFRE_FP32, &product, 1, error);
 }

@@ -104,7 +104,7 @@ static float nearer_of(float a, float b)
 
 static bool reserve(float **data, size_t *capacity, size_t rows, size_t width)
 {
-    return wfre_reserve((void **)data, capacity, rows * width, sizeof **data);
+    return WFRE_RESERVE(data, capacity, rows * width);
 }
 
 /* ---- entities as the score reads them ----------------------------------------------------- */
@@ -172,12 +172,9 @@ static void pick(void *context, size_t q, unsigned worker)
 static wfre_status pack_block(wfre_searcher *s, size_t first, size_t block, wfre_store **store,
                               wfre_error *error)
 {
-    wfre_status status;
-    TRY(gather((gathering){.searcher = s, .first = first, .count = block}, error));
-    TRY(wfre_store_create(s->score, s->pool, s->rows, WFRE_FLOAT32, s->model->settings.dim, block,
-                          store, error));
-cleanup:
-    return status;
+    CHECK(gather((gathering){.searcher = s, .first = first, .count = block}, error));
+    return wfre_store_create(s->score, s->pool, s->rows, WFRE_FLOAT32, s->model->settings.dim,
+                             block, store, error);
 }
 
 /* Scores those entities against all rows, into a table of the given stride. */
@@ -237,16 +234,14 @@ cleanup:
 wfre_status wfre_search_distances(wfre_searcher *searcher, const float *rows, size_t count,
                                   bool exact, float *distances, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     size_t entities = searcher->model->entity_count;
     if (searcher->sketch && !exact)
         return wfre_sketch_estimate(searcher->sketch, rows, count, distances, error);
     for (size_t first = 0; first < entities; first += BLOCK) {
         size_t block = entities - first < BLOCK ? entities - first : BLOCK;
-        TRY(score_block(searcher, rows, count, first, block, entities, distances + first, error));
+        CHECK(score_block(searcher, rows, count, first, block, entities, distances + first, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 bool wfre_search_estimates(const wfre_searcher *searcher)
@@ -258,13 +253,10 @@ wfre_status wfre_search_pairs(wfre_searcher *searcher, const float *rows, const 
                               const wfre_entity *entities, size_t count, float *distances,
                               wfre_error *error)
 {
-    wfre_status status;
     size_t d = searcher->model->settings.dim;
-    TRY(gather((gathering){.searcher = searcher, .entities = entities, .count = count}, error));
+    CHECK(gather((gathering){.searcher = searcher, .entities = entities, .count = count}, error));
     wfre_pairs job = {{searcher->rows, d}, {rows, d}, NULL, indexes, count};
-    TRY(wfre_score_pairs(searcher->score, searcher->pool, &job, distances, NULL, error));
-cleanup:
-    return status;
+    return wfre_score_pairs(searcher->score, searcher->pool, &job, distances, NULL, error);
 }
 
 /* ---- quick search ------------------------------------------------------------------------- */
@@ -360,8 +352,7 @@ static wfre_status widen(const search_batch *c, size_t q, wfre_error *error)
     if (own->goal < own->candidates.count || own->candidates.count == all)
         goto enough;
     size_t wanted = 4 * own->goal < all ? 4 * own->goal : all;
-    if (!wfre_reserve((void **)&own->candidates.hits, &own->capacity, wanted,
-                      sizeof *own->candidates.hits))
+    if (!WFRE_RESERVE(&own->candidates.hits, &own->capacity, wanted))
         return wfre_fail_memory(error, "searching");
     own->candidates.top = wanted;
     choose_candidates(c, q);
@@ -375,7 +366,6 @@ enough:
 static wfre_status score_round(const search_batch *c, wfre_error *error)
 {
     wfre_searcher *s = c->searcher;
-    wfre_status status = WFRE_OK;
     size_t d = s->model->settings.dim, pairs = 0, entities = 0;
     for (size_t q = 0; q < c->count; q++) {
         size_t more = c->searches[q].goal - c->searches[q].scored;
@@ -383,10 +373,9 @@ static wfre_status score_round(const search_batch *c, wfre_error *error)
         pairs += more * (c->begin[q + 1] - c->begin[q]);
         entities += more;
     }
-    if (!wfre_reserve((void **)&s->indexes, &s->index_capacity, 2 * pairs + entities,
-                      sizeof *s->indexes) ||
+    if (!WFRE_RESERVE(&s->indexes, &s->index_capacity, 2 * pairs + entities) ||
         !reserve(&s->distances, &s->distance_capacity, pairs, 1))
-        TRY(wfre_fail_memory(error, "searching"));
+        return wfre_fail_memory(error, "searching");
     uint32_t *left = s->indexes, *right = left + pairs, *chosen = right + pairs;
     size_t pair = 0, row = 0;
     for (size_t q = 0; q < c->count; q++)
@@ -397,11 +386,9 @@ static wfre_status score_round(const search_batch *c, wfre_error *error)
                 right[pair++] = (uint32_t)r;
             }
         }
-    TRY(gather((gathering){.searcher = s, .entities = chosen, .count = entities}, error));
+    CHECK(gather((gathering){.searcher = s, .entities = chosen, .count = entities}, error));
     wfre_pairs job = {{s->rows, d}, {c->rows, d}, left, right, pairs};
-    TRY(wfre_score_pairs(s->score, s->pool, &job, s->distances, NULL, error));
-cleanup:
-    return status;
+    return wfre_score_pairs(s->score, s->pool, &job, s->distances, NULL, error);
 }
 
 static wfre_status start(search_batch *c, wfre_error *error)
@@ -414,8 +401,7 @@ static wfre_status start(search_batch *c, wfre_error *error)
         own->goal = 2 * query->top > FIRST_ROUND ? 2 * query->top : FIRST_ROUND;
         own->goal = own->goal < all ? own->goal : all;
         own->candidates.top = 8 * own->goal < all ? 8 * own->goal : all;
-        if (!wfre_reserve((void **)&own->candidates.hits, &own->capacity, own->candidates.top,
-                          sizeof *own->candidates.hits))
+        if (!WFRE_RESERVE(&own->candidates.hits, &own->capacity, own->candidates.top))
             return wfre_fail_memory(error, "searching");
     }
     wfre_pool_run(c->searcher->pool, c->count, choose_first, c);
@@ -426,20 +412,19 @@ static wfre_status start(search_batch *c, wfre_error *error)
 static wfre_status search_part(search_batch *c, wfre_error *error)
 {
     wfre_searcher *s = c->searcher;
-    wfre_status status = WFRE_OK;
     size_t rows = first_row(c, c->count);
     if (!reserve(&s->estimates, &s->estimate_capacity, rows, s->model->entity_count))
-        TRY(wfre_fail_memory(error, "searching"));
-    TRY(wfre_sketch_estimate(s->sketch, c->rows, rows, s->estimates, error));
-    TRY(start(c, error));
+        return wfre_fail_memory(error, "searching");
+    CHECK(wfre_sketch_estimate(s->sketch, c->rows, rows, s->estimates, error));
+    CHECK(start(c, error));
     for (bool unsure = true; unsure;) {
-        TRY(score_round(c, error));
+        CHECK(score_round(c, error));
         unsure = false;
         for (size_t q = 0; q < c->count; q++) {
             query_search *own = &c->searches[q];
             if (own->goal == own->scored || !record_distances(c, q, s->distances + own->first_pair))
                 continue;
-            TRY(widen(c, q, error));
+            CHECK(widen(c, q, error));
             unsure = true;
         }
     }
@@ -448,8 +433,7 @@ static wfre_status search_part(search_batch *c, wfre_error *error)
         c->queries[q].hit_count = c->searches[q].nearest.count;
         c->queries[q].scored = c->searches[q].scored;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_search_quick(wfre_searcher *searcher, const wfre_embedding *embedding,

@@ -380,7 +380,7 @@ wfre_status wfre_sketch_estimate(wfre_sketch *sketch, const float *queries, size
     wfre_status status = WFRE_OK;
     query_scale *scales = wfre_alloc(count, sizeof *scales);
     estimation e = {sketch, queries, count, scales, estimates};
-    if (!scales || !wfre_reserve((void **)&sketch->query_features, &sketch->query_capacity, count,
+    if (!scales || !wfre_reserve(&sketch->query_features, &sketch->query_capacity, count,
                                  sketch->shape.stride * sizeof *sketch->query_features))
         TRY(wfre_fail_memory(error, "estimating distances"));
     wfre_pool_run(sketch->pool, count, sketch_query, &e);

@@ -51,8 +51,7 @@ static uint32_t take_slot(wfre_batcher *b, wfre_entity entity)
     if (b->stamp[entity] == b->turn)
         return b->slot_of[entity];
     wfre_batch *batch = &b->batch;
-    if (!wfre_reserve((void **)&batch->slots, &b->slot_capacity, batch->slot_count + 1,
-                      sizeof *batch->slots))
+    if (!WFRE_RESERVE(&batch->slots, &b->slot_capacity, batch->slot_count + 1))
         return WFRE_NONE;
     b->stamp[entity] = b->turn;
     b->slot_of[entity] = (uint32_t)batch->slot_count;
@@ -249,8 +248,7 @@ static bool place_answers(wfre_batcher *b)
     wfre_pool_run(b->pool, batch->queries, count_answers, b);
     for (size_t q = 0; q < batch->queries; q++)
         batch->answer_begin[q + 1] += batch->answer_begin[q];
-    if (!wfre_reserve((void **)&batch->answers, &b->answer_capacity,
-                      batch->answer_begin[batch->queries], sizeof *batch->answers))
+    if (!WFRE_RESERVE(&batch->answers, &b->answer_capacity, batch->answer_begin[batch->queries]))
         return false;
     wfre_pool_run(b->pool, batch->queries, write_answers, b);
     return true;

@@ -127,13 +127,10 @@ static wfre_status read_moments(const wfre_safetensors *file, const char *path, 
 static wfre_status read_settings(const wfre_safetensors *file, const char *path,
                                  wfre_train_settings *settings, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     *settings = (wfre_train_settings){0};
     for (size_t i = 0; i < wfre_train_table_count; i++)
-        TRY(read_text(file, path, &wfre_train_table[i], "train.", settings, error));
-    TRY(wfre_model_read_settings(file, path, &settings->model, error));
-cleanup:
-    return status;
+        CHECK(read_text(file, path, &wfre_train_table[i], "train.", settings, error));
+    return wfre_model_read_settings(file, path, &settings->model, error);
 }
 
 wfre_status wfre_checkpoint_read_settings(const char *path, wfre_train_settings *settings,

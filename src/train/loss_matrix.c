@@ -269,7 +269,7 @@ static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_
         wfre_reserve_tensor(&e->branch_sum, &e->capacity_branch_sum, batch->branch_count) &&
         wfre_reserve_tensor(&e->table_sum, &e->capacity_table_sum, batch->candidates) &&
         wfre_reserve_tensor(&e->scratch, &e->capacity_scratch, scratch) &&
-        wfre_reserve((void **)&e->losses, &e->capacity_losses, batch->queries, sizeof *e->losses))
+        WFRE_RESERVE(&e->losses, &e->capacity_losses, batch->queries))
         return WFRE_OK;
     return wfre_fail_memory(error, "scoring a batch; lower batch or negatives");
 }
@@ -360,19 +360,17 @@ static wfre_status compute_logits(matrix_task *task, wfre_error *error)
 /* Adds the loss of the task's bins. */
 static wfre_status add_loss(matrix_task *task, double *loss, wfre_error *error)
 {
-    wfre_status status;
     const wfre_loss_batch *batch = task->batch;
     wfre_pool *pool = task->engine->pool;
-    TRY(compute_logits(task, error));
+    CHECK(compute_logits(task, error));
     wfre_pool_run(pool, batch->queries, query_gradient, task);
     wfre_pool_run(pool, (batch->candidates + COLUMNS - 1) / COLUMNS, column_sums, task);
-    TRY(gradient_products(task, error));
+    CHECK(gradient_products(task, error));
     wfre_pool_run(pool, blocks_of(batch->branch_count), finish_branches, task);
     wfre_pool_run(pool, blocks_of(batch->candidates), finish_candidates, task);
     for (size_t q = 0; q < batch->queries; q++)
         *loss += task->engine->losses[q];
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_loss_matrix(wfre_matrix_engine *engine, const wfre_loss_batch *batch, double *loss,
@@ -449,10 +447,9 @@ wfre_status wfre_loss_hardest(wfre_matrix_engine *engine, const wfre_loss_batch 
 {
     wfre_status status;
     matrix_task task = task_of(engine, batch, 0, batch->dim);
-    if (!wfre_reserve((void **)&engine->hardest, &engine->capacity_hardest,
-                      batch->queries * engine->settings.hard, sizeof *engine->hardest) ||
-        !wfre_reserve((void **)&engine->hard_begin, &engine->capacity_hard_begin,
-                      batch->queries + 1, sizeof *engine->hard_begin)) {
+    if (!WFRE_RESERVE(&engine->hardest, &engine->capacity_hardest,
+                      batch->queries * engine->settings.hard) ||
+        !WFRE_RESERVE(&engine->hard_begin, &engine->capacity_hard_begin, batch->queries + 1)) {
         status = wfre_fail_memory(error, "choosing hard candidates");
         goto cleanup;
     }

@@ -81,33 +81,42 @@ static size_t query_pairs(const wfre_loss_batch *batch, size_t q)
     return query_candidates(batch, q) * (batch->branch_begin[q + 1] - batch->branch_begin[q]);
 }
 
+static void free_pairs(wfre_pair_engine *e)
+{
+    wfre_free(e->entity);
+    wfre_free(e->branch);
+    wfre_free(e->distance);
+    wfre_free(e->by_entity);
+    wfre_free(e->entity_side);
+    wfre_free(e->query_side);
+}
+
 static bool reserve(wfre_pair_engine *e, const wfre_loss_batch *batch, size_t pairs, size_t widest)
 {
     if (pairs > e->capacity_pairs) {
         e->capacity_pairs = 0;
-        void **blocks[] = {(void **)&e->entity,      (void **)&e->branch,
-                           (void **)&e->distance,    (void **)&e->by_entity,
-                           (void **)&e->entity_side, (void **)&e->query_side};
-        for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-            wfre_free(*blocks[i]);
-            *blocks[i] = wfre_alloc_tensor(pairs * (i < 4 ? 1 : batch->dim), sizeof(float));
-            if (!*blocks[i])
-                return false;
-        }
+        free_pairs(e);
+        e->entity = wfre_alloc_tensor(pairs, sizeof *e->entity);
+        e->branch = wfre_alloc_tensor(pairs, sizeof *e->branch);
+        e->distance = wfre_alloc_tensor(pairs, sizeof *e->distance);
+        e->by_entity = wfre_alloc_tensor(pairs, sizeof *e->by_entity);
+        e->entity_side = wfre_alloc_tensor(pairs * batch->dim, sizeof *e->entity_side);
+        e->query_side = wfre_alloc_tensor(pairs * batch->dim, sizeof *e->query_side);
+        if (!e->entity || !e->branch || !e->distance || !e->by_entity || !e->entity_side ||
+            !e->query_side)
+            return false;
         e->capacity_pairs = pairs;
     }
     size_t old_places = e->capacity_places;
-    if (!wfre_reserve((void **)&e->places, &e->capacity_places, widest, sizeof *e->places))
+    if (!WFRE_RESERVE(&e->places, &e->capacity_places, widest))
         return false;
     for (size_t i = old_places; i < e->capacity_places; i++)
         e->places[i] = (uint32_t)i;
     e->logit_stride = 3 * widest;
-    return wfre_reserve((void **)&e->entity_begin, &e->capacity_candidates, batch->candidates + 1,
-                        sizeof *e->entity_begin) &&
-           wfre_reserve((void **)&e->losses, &e->capacity_losses, batch->queries,
-                        sizeof *e->losses) &&
-           wfre_reserve((void **)&e->logits, &e->capacity_logits,
-                        e->logit_stride * wfre_pool_threads(e->pool), sizeof *e->logits);
+    return WFRE_RESERVE(&e->entity_begin, &e->capacity_candidates, batch->candidates + 1) &&
+           WFRE_RESERVE(&e->losses, &e->capacity_losses, batch->queries) &&
+           WFRE_RESERVE(&e->logits, &e->capacity_logits,
+                        e->logit_stride * wfre_pool_threads(e->pool));
 }
 
 static void list_pairs(wfre_pair_engine *e, const wfre_loss_batch *batch, size_t first, size_t last)

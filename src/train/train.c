@@ -180,55 +180,48 @@ static wfre_status stop(training *s, wfre_error *error)
 
 static wfre_status validate_if_due(training *s, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     double progress = wfre_trainer_progress(s->trainer);
     if (!s->validation || progress < (double)s->next_validation / VALIDATIONS)
         return WFRE_OK;
     double spent = s->validation_seconds / wfre_trainer_seconds(s->trainer);
     if (s->trainer->settings.steps || (progress > FIRST_PART && spent < VALIDATION_SHARE))
-        TRY(validate(s, error));
+        CHECK(validate(s, error));
     s->next_validation++;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* What is due between two steps. */
 static wfre_status between_steps(training *s, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     double progress = wfre_trainer_progress(s->trainer);
     report(s);
     if (progress >= s->next_log) {
         s->next_log += 1.0 / LOG_POINTS;
-        TRY(log_status(s, error));
+        CHECK(log_status(s, error));
     }
-    TRY(validate_if_due(s, error));
-    TRY(wfre_check_interrupt(s->monitor, error));
+    CHECK(validate_if_due(s, error));
+    CHECK(wfre_check_interrupt(s->monitor, error));
     if (wfre_clock() >= s->next_checkpoint) {
-        TRY(write_checkpoint(s, error));
+        CHECK(write_checkpoint(s, error));
         s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Lets the model answer edge by edge, as its settings say if there is nothing to fit them on. */
 static wfre_status fit_edges(training *s, const wfre_validation *queries, double seconds,
                              wfre_model *model, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     char line[160];
     model->settings.answering = WFRE_BY_EDGES;
     if (!queries)
         return WFRE_OK;
-    TRY(wfre_validation_edges(queries, model, seconds, s->monitor, error));
+    CHECK(wfre_validation_edges(queries, model, seconds, s->monitor, error));
     (void)snprintf(line, sizeof line,
                    "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
                    model->settings.answering == WFRE_BY_EDGES ? "true" : "false",
                    model->settings.edge_sharpness, model->settings.edge_room);
-    TRY(write_log(s, line, error));
-cleanup:
-    return status;
+    return write_log(s, line, error);
 }
 
 /* Fits what is left to fit, if there are queries to do it on: first lifts, then what a search
@@ -288,19 +281,17 @@ cleanup:
 /* The end: a last look, the model if nothing better was kept, and no checkpoint any more. */
 static wfre_status finish(training *s, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
-    TRY(log_status(s, error));
+    CHECK(log_status(s, error));
     if (s->validation)
-        TRY(validate(s, error));
+        CHECK(validate(s, error));
     else {
-        TRY(wfre_model_save(wfre_trainer_model(s->trainer), s->run->model, false, error));
-        TRY(draw_curve(s, error));
+        CHECK(wfre_model_save(wfre_trainer_model(s->trainer), s->run->model, false, error));
+        CHECK(draw_curve(s, error));
     }
-    TRY(complete(s, error));
+    CHECK(complete(s, error));
     (void)unlink(s->checkpoint_path);
     report(s);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- begin and end ------------------------------------------------------------------------ */
@@ -467,18 +458,15 @@ static void end(training *s)
 /* From where the run stands to its end. However little time there is, one step is made. */
 static wfre_status proceed(training *s, wfre_error *error)
 {
-    wfre_status status;
     if (s->run->resume) {
-        TRY(judge_kept(s, error));
-        TRY(validate_if_due(s, error)); /* if that was interrupted */
+        CHECK(judge_kept(s, error));
+        CHECK(validate_if_due(s, error)); /* if that was interrupted */
     }
     while (s->trainer->step == 0 || !wfre_trainer_done(s->trainer)) {
-        TRY(wfre_trainer_step(s->trainer, error));
-        TRY(between_steps(s, error));
+        CHECK(wfre_trainer_step(s->trainer, error));
+        CHECK(between_steps(s, error));
     }
-    TRY(finish(s, error));
-cleanup:
-    return status;
+    return finish(s, error);
 }
 
 wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *settings,

@@ -45,7 +45,6 @@ static wfre_status reserve(wfre_trainer *t, wfre_error *error)
 
 static wfre_status embed(wfre_trainer *t, wfre_error *error)
 {
-    wfre_status status;
     size_t d = t->model->settings.dim;
     wfre_noise noise = {
         .drop_input = (float)t->settings.drop_input,
@@ -54,15 +53,14 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
         .seed = t->settings.seed,
         .step = t->step,
     };
-    TRY(wfre_program_compile(&t->program, t->batch->trees, t->batch->queries,
-                             t->model->settings.unions, error));
-    TRY(reserve(t, error));
-    TRY(wfre_run_forward(t->run, &t->program, &noise, error));
+    CHECK(wfre_program_compile(&t->program, t->batch->trees, t->batch->queries,
+                               t->model->settings.unions, error));
+    CHECK(reserve(t, error));
+    CHECK(wfre_run_forward(t->run, &t->program, &noise, error));
     for (uint32_t r = 0; r < t->program.root_count; r++)
         memcpy(t->branches + r * d, wfre_run_row(t->run, t->program.roots[r]), d * sizeof(float));
     wfre_pool_run(t->pool, (t->batch->slot_count + BLOCK_ROWS - 1) / BLOCK_ROWS, fill_table, t);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- loss --------------------------------------------------------------------------------- */
@@ -89,22 +87,20 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         .branch_gradient = t->branch_gradient,
         .table_gradient = t->table_gradient,
     };
-    wfre_status status = WFRE_OK;
     bool by_score = t->settings.guide == WFRE_GUIDE_SCORE;
     if (t->settings.guide == WFRE_GUIDE_STAGED && wfre_trainer_progress(t) >= t->settings.stage) {
-        TRY(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
+        CHECK(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
         by_score = true;
     }
     if (!by_score && t->settings.every_answer) {
         view.positive_begin = view.answer_begin;
         view.positives = view.answers;
     }
-    TRY(by_score ? wfre_loss_pairs(t->pairs, &view, loss, error)
-                 : wfre_loss_matrix(t->loss, &view, loss, error));
+    CHECK(by_score ? wfre_loss_pairs(t->pairs, &view, loss, error)
+                   : wfre_loss_matrix(t->loss, &view, loss, error));
     size_t anchors = t->batch->slot_count - t->batch->candidate_count;
     memset(t->table_gradient + t->batch->candidate_count * d, 0, anchors * d * sizeof(float));
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Carries the gradients through the operators, and the entities' part into the table. */
@@ -228,16 +224,15 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
 
 wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
 {
-    wfre_status status;
     double loss = 0, start = wfre_clock();
-    TRY(wfre_batcher_draw(t->batcher, t->step, &t->batch, error));
+    CHECK(wfre_batcher_draw(t->batcher, t->step, &t->batch, error));
     double drawn = wfre_clock();
-    TRY(embed(t, error));
+    CHECK(embed(t, error));
     double embedded = wfre_clock();
-    TRY(score(t, &loss, error));
+    CHECK(score(t, &loss, error));
     double scored = wfre_clock();
-    TRY(carry_back(t, error));
-    TRY(check_finite(t, loss, error));
+    CHECK(carry_back(t, error));
+    CHECK(check_finite(t, loss, error));
     double carried = wfre_clock();
     update(t);
     double updated = wfre_clock();
@@ -249,8 +244,7 @@ wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
     t->last_loss = loss;
     t->step++;
     t->own_steps++;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 double wfre_trainer_seconds(const wfre_trainer *t)
