@@ -8,7 +8,9 @@
 typedef struct ask_session {
     wfre_graph *graph;
     wfre_model *model; /* NULL: known answers only */
-    wfre_asker *asker;
+    wfre_engine *engine;
+    wfre_session *session;
+    wfre_way way;
     wfre_ask_options options;
     size_t top; /* known answers to print, and predicted ones to ask for */
     bool json;
@@ -18,16 +20,17 @@ typedef struct ask_session {
 
 /* What came of one question. */
 typedef struct ask_result {
-    const char *question;
-    wfre_answers answers;
+    const char *text;
+    wfre_question question;
+    wfre_answers *answers; /* one */
     double seconds;
     char *explanation; /* or NULL */
 } ask_result;
 
 /* The answers as a table on standard output, a summary on standard error. */
 void ask_print(const ask_session *session, const ask_result *result);
-/* One JSON object on one line. */
-void ask_print_json(const ask_session *session, const ask_result *result);
+/* One JSON object on one line; the exit code. */
+int ask_print_json(const ask_session *session, const ask_result *result);
 
 /* Answers every question that standard input has, at a prompt if it is a terminal. */
 int ask_questions(const ask_session *session, int (*answer)(const ask_session *, const char *));

@@ -7,68 +7,21 @@
 
 static const char *const SPLIT_NAMES[] = {"train", "valid", "test"};
 
-/* ---- JSON --------------------------------------------------------------------------------- */
-
-static void print_json_name(const char *key, wfre_name name)
+int ask_print_json(const ask_session *session, const ask_result *result)
 {
-    printf(",\"%s\":", key);
-    cli_print_json(stdout, name.bytes, name.length);
-}
-
-static void print_json_number(const char *key, double value)
-{
-    if (isfinite(value))
-        printf(",\"%s\":%.6g", key, value);
-    else
-        printf(",\"%s\":null", key);
-}
-
-static void print_json_answer(const wfre_graph *graph, wfre_entity entity, const char *status,
-                              double score, double probability)
-{
-    wfre_name description = wfre_graph_entity_description(graph, entity);
-    printf("{\"id\":%u", entity);
-    print_json_name("name", wfre_graph_entity_name(graph, entity));
-    print_json_name("label", wfre_graph_entity_label(graph, entity));
-    if (description.length > 0)
-        print_json_name("description", description);
-    printf(",\"status\":\"%s\"", status);
-    print_json_number("score", score);
-    print_json_number("probability", probability);
-    printf("}");
-}
-
-void ask_print_json(const ask_session *session, const ask_result *result)
-{
-    const wfre_answers *answers = &result->answers;
-    printf("{\"query\":");
-    cli_print_json(stdout, result->question, strlen(result->question));
-    printf(",\"split\":\"%s\"", SPLIT_NAMES[session->options.split]);
-    if (session->options.known)
-        printf(",\"count\":%zu", answers->known.count);
-    else
-        printf(",\"count\":null");
-    printf(",\"predicted\":%zu,\"seconds\":%.6f", answers->predicted_count, result->seconds);
-    if (answers->unpredicted) {
-        printf(",\"unpredicted\":");
-        cli_print_json(stdout, answers->unpredicted, strlen(answers->unpredicted));
-    }
-    if (result->explanation) {
-        printf(",\"explanation\":");
-        cli_print_json(stdout, result->explanation, strlen(result->explanation));
-    }
-    printf(",\"answers\":[");
-    const char *comma = "";
-    for (size_t i = 0; i < answers->known.count && i < session->top; i++, comma = ",") {
-        printf("%s", comma);
-        print_json_answer(session->graph, answers->known.ids[i], "known", NAN, 1);
-    }
-    for (size_t i = 0; i < answers->predicted_count; i++, comma = ",") {
-        const wfre_prediction *p = &answers->predicted[i];
-        printf("%s", comma);
-        print_json_answer(session->graph, p->entity, "predicted", p->score, p->probability);
-    }
-    printf("]}\n");
+    char *json = NULL;
+    wfre_error error;
+    wfre_answers_json options = {.text = result->text,
+                                 .text_length = strlen(result->text),
+                                 .seconds = result->seconds,
+                                 .top = session->top,
+                                 .explanation = result->explanation};
+    if (wfre_answers_print_json(session->graph, &result->question, result->answers, &options, &json,
+                                &error) != WFRE_OK)
+        return cli_fail(&error);
+    printf("%s\n", json);
+    wfre_string_free(json);
+    return EXIT_DONE;
 }
 
 /* ---- table -------------------------------------------------------------------------------- */
@@ -139,7 +92,7 @@ static void print_standing(size_t rank, const status_style *style, double probab
 /* Where all answers are known there is nothing to tell apart: names alone. */
 void ask_print(const ask_session *session, const ask_result *result)
 {
-    const wfre_answers *answers = &result->answers;
+    const wfre_answers *answers = result->answers;
     bool both = session->model && session->options.predicted;
     const char *split = SPLIT_NAMES[session->options.split];
     if (result->explanation && session->format == WFRE_EXPLAIN_SVG) {

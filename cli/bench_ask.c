@@ -15,7 +15,8 @@ typedef struct work {
     wfre_graph *graph;
     wfre_model *model;
     wfre_pool *pool;
-    wfre_asker *asker;
+    wfre_engine *engine;
+    wfre_session *session;
     wfre_query **queries;
     size_t count;
     double opening, preparing; /* seconds */
@@ -138,12 +139,13 @@ static wfre_status open_model(work *w)
     if (status == WFRE_OK)
         status = wfre_model_open(path ? path : made, &w->model, &w->error);
     w->opening = cli_clock() - start;
-    if (status == WFRE_OK)
-        status = wfre_asker_create(w->graph, w->model, w->pool, &w->asker, &w->error);
     start = cli_clock();
     if (status == WFRE_OK)
-        status = wfre_asker_prepare(w->asker, &w->error);
+        status = wfre_engine_open(w->graph, w->model, NULL, w->pool, NULL, &w->engine, &w->error);
     w->preparing = cli_clock() - start;
+    if (status == WFRE_OK)
+        status = wfre_session_create(w->engine, &(wfre_session_options){.pool = w->pool},
+                                     &w->session, &w->error);
     if (descriptor >= 0) {
         close(descriptor);
         unlink(made);
@@ -165,17 +167,21 @@ typedef struct pass {
 
 static wfre_status run_pass(work *w, pass *p)
 {
-    wfre_answers answers[BATCH];
-    wfre_ask_options options;
-    wfre_ask_options_default(&options);
-    options.top = TOP;
-    options.exhaustive = p->exhaustive;
+    wfre_question questions[BATCH];
+    wfre_answers *answers = NULL;
+    wfre_way way = wfre_engine_way(w->engine);
     wfre_status status = WFRE_OK;
+    way.exhaustive = p->exhaustive;
     for (size_t first = 0; first < p->count && status == WFRE_OK; first += p->together) {
         size_t count = p->count - first < p->together ? p->count - first : p->together;
+        for (size_t i = 0; i < count; i++) {
+            questions[i].query = w->queries[first + i];
+            wfre_ask_options_default(&questions[i].options);
+            questions[i].options.top = TOP;
+            questions[i].options.way = &way;
+        }
         double start = cli_clock();
-        status = wfre_ask_many(w->asker, (const wfre_query *const *)w->queries + first, count,
-                               &options, cli_monitor(), answers, &w->error);
+        status = wfre_session_ask(w->session, questions, count, cli_cancel(), &answers, &w->error);
         double each = (cli_clock() - start) / (double)count;
         for (size_t i = 0; status == WFRE_OK && i < count; i++) {
             p->seconds[first + i] = each;
@@ -184,6 +190,8 @@ static wfre_status run_pass(work *w, pass *p)
                 p->found[first + i][k] =
                     k < answers[i].predicted_count ? answers[i].predicted[k].entity : WFRE_NONE;
         }
+        wfre_answers_free(answers);
+        answers = NULL;
     }
     return status;
 }
@@ -276,7 +284,8 @@ static int run(const cli_call *call)
     for (size_t i = 0; i < w.count; i++)
         wfre_query_free(w.queries[i]);
     free(w.queries);
-    wfre_asker_free(w.asker);
+    wfre_session_free(w.session);
+    wfre_engine_unref(w.engine);
     wfre_model_free(w.model);
     wfre_pool_free(w.pool);
     wfre_graph_close(w.graph);

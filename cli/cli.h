@@ -105,6 +105,8 @@ int cli_open_graph(const char *path, wfre_graph **graph);
 
 /* Draws a bar on a terminal, else a plain line now and then; Ctrl-C makes `interrupted` true. */
 const wfre_monitor *cli_monitor(void);
+/* Says stop after Ctrl-C, too; for questions. NULL if there is no memory for it. */
+wfre_cancel *cli_cancel(void);
 /* Forgets an earlier Ctrl-C, for a command that goes on to its next task. */
 void cli_clear_interrupt(void);
 /* Ends a progress line that is still open. Called by the message functions. */

@@ -6,30 +6,56 @@
 
 enum { DEFAULT_TOP = 10 };
 
+/* Explains the predictions, if that is wanted and there are any. */
+static wfre_status explain(const ask_session *session, ask_result *result, wfre_error *error)
+{
+    wfre_explanation *explanation = NULL;
+    if (!session->explain || result->answers->unpredicted)
+        return WFRE_OK;
+    wfre_status status = wfre_session_explain(session->session, &result->question, result->answers,
+                                              cli_cancel(), &explanation, error);
+    if (status == WFRE_OK)
+        status = wfre_explanation_print(session->graph, explanation, session->format,
+                                        &result->explanation, error);
+    wfre_explanation_free(explanation);
+    return status;
+}
+
+/* Prints what was found, with an explanation or, last, what went wrong with that. */
+static int show(const ask_session *session, ask_result *result)
+{
+    wfre_error error;
+    wfre_status status = explain(session, result, &error);
+    int code = session->json ? ask_print_json(session, result) : EXIT_DONE;
+    if (!session->json)
+        ask_print(session, result);
+    return status == WFRE_OK ? code : cli_fail(&error);
+}
+
 /* Answers one question and prints what was found; the exit code. */
-static int answer(const ask_session *session, const char *question)
+static int answer(const ask_session *session, const char *text)
 {
     wfre_query *query = NULL;
     wfre_error error;
-    ask_result result = {.question = question};
-    if (wfre_query_parse(session->graph, WFRE_NOTATION_AUTO, question, strlen(question), &query,
-                         &error) != WFRE_OK)
-        return cli_fail_at(&error, question);
+    ask_result result = {.text = text};
+    if (wfre_query_parse(session->graph, WFRE_NOTATION_AUTO, text, strlen(text), &query, &error) !=
+        WFRE_OK)
+        return cli_fail_at(&error, text);
+    result.question = (wfre_question){query, session->options};
     double start = cli_clock();
-    wfre_status status =
-        wfre_ask(session->asker, query, &session->options, cli_monitor(), &result.answers, &error);
+    wfre_status status = wfre_session_ask(session->session, &result.question, 1, cli_cancel(),
+                                          &result.answers, &error);
     result.seconds = cli_clock() - start;
     int code = status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
-    if (code == EXIT_DONE && session->explain && !result.answers.unpredicted)
-        status = wfre_explain(session->asker, query, &session->options, &result.answers,
-                              session->format, &result.explanation, &error);
-    if (code == EXIT_DONE && session->json)
-        ask_print_json(session, &result);
-    else if (code == EXIT_DONE)
-        ask_print(session, &result);
-    if (code == EXIT_DONE && status != WFRE_OK) /* answers without an explanation */
+    if (code == EXIT_DONE && result.answers->status != WFRE_OK) {
+        error = (wfre_error){.code = result.answers->status, .offset = WFRE_NO_OFFSET};
+        (void)snprintf(error.message, sizeof error.message, "%s", result.answers->message);
         code = cli_fail(&error);
+    } else if (code == EXIT_DONE) {
+        code = show(session, &result);
+    }
     wfre_string_free(result.explanation);
+    wfre_answers_free(result.answers);
     wfre_query_free(query);
     return code;
 }
@@ -51,7 +77,6 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
     session->json = cli_has(call, "json");
     options->top = session->top;
     options->min_probability = cli_number(call, "min-probability", 0);
-    options->exhaustive = cli_has(call, "exhaustive");
     options->timeout = cli_duration(call, "timeout", 0);
     const char *only = cli_text(call, "only", cli_has(call, "exact") ? "known" : NULL);
     if (only && strcmp(only, "known") != 0 && strcmp(only, "predicted") != 0)
@@ -72,14 +97,18 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
     return cli_split(call, WFRE_TEST, &options->split);
 }
 
-static wfre_status open_model(ask_session *session, const char *path, wfre_pool *pool,
-                              wfre_error *error)
+static wfre_status open_session(ask_session *session, const char *path, wfre_pool *pool,
+                                wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     if (path)
         status = wfre_model_open(path, &session->model, error);
     if (status == WFRE_OK)
-        status = wfre_asker_create(session->graph, session->model, pool, &session->asker, error);
+        status = wfre_engine_open(session->graph, session->model, NULL, pool, cli_cancel(),
+                                  &session->engine, error);
+    if (status == WFRE_OK)
+        status = wfre_session_create(session->engine, &(wfre_session_options){.pool = pool},
+                                     &session->session, error);
     return status;
 }
 
@@ -112,11 +141,17 @@ static int run(const cli_call *call)
         return code;
     wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)
-        status = open_model(&session, model ? path : NULL, pool, &error);
+        status = open_session(&session, model ? path : NULL, pool, &error);
+    if (status == WFRE_OK) {
+        session.way = wfre_engine_way(session.engine);
+        session.way.exhaustive = cli_has(call, "exhaustive");
+        session.options.way = &session.way;
+    }
     code = status == WFRE_OK ? check_probabilities(&session) : cli_fail(&error);
     if (code == EXIT_DONE)
         code = question ? answer(&session, question) : ask_questions(&session, answer);
-    wfre_asker_free(session.asker);
+    wfre_session_free(session.session);
+    wfre_engine_unref(session.engine);
     wfre_model_free(session.model);
     wfre_pool_free(pool);
     wfre_graph_close(session.graph);

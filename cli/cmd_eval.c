@@ -72,8 +72,8 @@ static wfre_status evaluate_model(job *j, const wfre_model *model, const char *p
     wfre_eval_options options = j->options;
     options.label = label;
     options.partial = partial;
-    options.unions = &settings.unions;
-    options.answering = &settings.answering;
+    settings.way.exhaustive = cli_has(j->call, "exhaustive");
+    options.way = &settings.way;
     status = wfre_evaluate_model(j->graph, model, j->queries, &options, j->pool, cli_monitor(),
                                  &j->results[j->count], error);
     j->count += status == WFRE_OK;
@@ -246,7 +246,6 @@ static int run(const cli_call *call)
                          standard);
     wfre_eval_options_default(&j.options);
     j.options.bootstrap = (uint32_t)cli_integer(call, "bootstrap", j.options.bootstrap);
-    j.options.exhaustive = cli_has(call, "exhaustive");
     j.options.known = strcmp(known, "valid") == 0 ? WFRE_VALID : WFRE_TRAIN;
     j.options.seed = (uint64_t)cli_integer(call, "seed", 1);
     wfre_error error = {.code = WFRE_ERR_MEMORY, .message = "out of memory"};

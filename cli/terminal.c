@@ -125,6 +125,17 @@ static bool interrupted(void *context)
     return interrupt_seen != 0;
 }
 
+wfre_cancel *cli_cancel(void)
+{
+    static wfre_cancel *cancel;
+    (void)cli_monitor(); /* notices Ctrl-C */
+    if (!cancel && wfre_cancel_create(&cancel, NULL) == WFRE_OK)
+        wfre_cancel_watch(cancel, interrupted, NULL);
+    if (cancel)
+        wfre_cancel_reset(cancel);
+    return cancel;
+}
+
 const wfre_monitor *cli_monitor(void)
 {
     static const wfre_monitor monitor = {report, interrupted, NULL};

@@ -8,10 +8,11 @@
  *   wfre/graph.h   import, open and inspect graphs
  *   wfre/query.h   parse, print, normalise, answer exactly, sample
  *   wfre/model.h   the model and its file
+ *   wfre/engine.h  engines and sessions: what is shared, and what belongs to a thread
  *   wfre/train.h   train one
  *   wfre/eval.h    rank hard answers, average, report
  *   wfre/bench.h   work to measure this machine with
- *   wfre/answer.h  ask: known and predicted answers
+ *   wfre/answer.h  ask: known and predicted answers, explanations
  */
 #ifndef WFRE_H
 #define WFRE_H
@@ -19,6 +20,7 @@
 #include "wfre/answer.h"
 #include "wfre/base.h"
 #include "wfre/bench.h"
+#include "wfre/engine.h"
 #include "wfre/eval.h"
 #include "wfre/graph.h"
 #include "wfre/model.h"

@@ -1,33 +1,27 @@
 /* Asking: the answers that a graph proves and, apart from them, those that a model predicts.
  *
- *     wfre_asker *asker = NULL;
- *     wfre_error error;
- *     wfre_answers answers;
- *     wfre_ask_options options;
- *     wfre_ask_options_default(&options);
- *     if (wfre_asker_create(graph, model, pool, &asker, &error) == WFRE_OK)
- *         status = wfre_ask(asker, query, &options, NULL, &answers, &error);
- *     wfre_asker_free(asker);
+ *     wfre_engine *engine = NULL;      shared by all threads
+ *     wfre_session *session = NULL;    of this one
+ *     wfre_answers *answers = NULL;
+ *     wfre_question question = {.query = query};
+ *     wfre_ask_options_default(&question.options);
+ *     if (wfre_engine_open(graph, model, NULL, NULL, NULL, &engine, &error) == WFRE_OK &&
+ *         wfre_session_create(engine, NULL, &session, &error) == WFRE_OK &&
+ *         wfre_session_ask(session, &question, 1, NULL, &answers, &error) == WFRE_OK)
+ *         ... answers[0].known, answers[0].predicted ...
+ *     wfre_answers_free(answers);
+ *     wfre_session_free(session);
+ *     wfre_engine_unref(engine);
  */
 #ifndef WFRE_ANSWER_H
 #define WFRE_ANSWER_H
 
-#include "wfre/model.h"
+#include "wfre/engine.h"
 #include "wfre/query.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Holds what answering takes; for one thread at a time. */
-typedef struct wfre_asker wfre_asker;
-
-/* Borrows all of them until freed. Without a model (NULL) there are only known answers. Fails with
- * WFRE_ERR_MISMATCH if the model belongs to another graph. */
-WFRE_API WFRE_NODISCARD wfre_status wfre_asker_create(const wfre_graph *graph,
-                                                      const wfre_model *model, wfre_pool *pool,
-                                                      wfre_asker **asker, wfre_error *error);
-WFRE_API void wfre_asker_free(wfre_asker *asker);
 
 typedef struct wfre_ask_options {
     wfre_split split; /* the graph that proves */
@@ -35,98 +29,133 @@ typedef struct wfre_ask_options {
     bool predicted;   /* ... and those that the model predicts */
     size_t top;       /* at most this many predicted ones; the known ones are always all there */
     double min_probability; /* predicted ones below are left out */
-    bool exhaustive;        /* score every entity instead of estimating most of them */
-    double timeout;         /* seconds for the known ones; 0: no limit */
+    double timeout;         /* seconds for this question; 0: no limit */
+    const wfre_way *way;    /* how it is answered; NULL: as the model says */
 } wfre_ask_options;
 
 /* The whole graph, both kinds, 10 predicted ones of any probability. */
 WFRE_API void wfre_ask_options_default(wfre_ask_options *options);
 
+typedef struct wfre_question {
+    const wfre_query *query;
+    wfre_ask_options options;
+} wfre_question;
+
 typedef struct wfre_prediction {
     wfre_entity entity;
-    double score;       /* the model's logit, gamma - rho * distance; of a model that answers by
-                         * edges, the logarithm of a truth value. Higher is better */
-    double probability; /* that it is an answer; NAN if the model is not calibrated, or answers by
-                         * edges but had to embed this question */
+    double score;       /* the model's logit, gamma - rho * distance; by edges, the logarithm of a
+                         * truth value. Higher is better */
+    double probability; /* that it is an answer; NAN if the model is not calibrated, or was asked in
+                         * another way than it is calibrated for, or had to embed a question that it
+                         * cannot answer by edges */
 } wfre_prediction;
 
-/* Valid until the asker's next question. No entity is in both lists. */
+/* The answers to one question. No entity is in both lists. */
 typedef struct wfre_answers {
-    wfre_list known;                  /* ascending */
+    wfre_status status;  /* of this question alone; the rest is empty unless it is WFRE_OK */
+    const char *message; /* what went wrong, one line; NULL if nothing did */
+    wfre_list known;     /* ascending */
     const wfre_prediction *predicted; /* best first */
     size_t predicted_count;
     const char *unpredicted; /* why the model cannot predict, as a sentence; else NULL */
     size_t scored; /* entities that the model scored exactly; by edges all or not counted */
 } wfre_answers;
 
-/* Answers a question. What the graph refutes, by an edge that the question denies, is not
- * predicted. A formula that is not an operator tree is answered exactly; `unpredicted` then says
- * which part of it cannot be embedded. */
-WFRE_API WFRE_NODISCARD wfre_status wfre_ask(wfre_asker *asker, const wfre_query *query,
-                                             const wfre_ask_options *options,
-                                             const wfre_monitor *monitor, wfre_answers *answers,
-                                             wfre_error *error);
+/* Answers questions, which together take less time than one after the other. answers[i] are those
+ * of questions[i]; the caller releases the array with wfre_answers_free. What the graph refutes, by
+ * an edge that the question denies, is not predicted. A formula that is not an operator tree is
+ * answered exactly; `unpredicted` then says which part of it cannot be embedded.
+ *
+ * A question that fails does not hurt the others; the call itself fails only if nothing can be
+ * returned at all. Once `cancel` (NULL for none) says stop, what is not answered yet fails with its
+ * status. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_session_ask(wfre_session *session,
+                                                     const wfre_question *questions, size_t count,
+                                                     wfre_cancel *cancel, wfre_answers **answers,
+                                                     wfre_error *error);
+/* NULL is fine. The session need not be there any more. */
+WFRE_API void wfre_answers_free(wfre_answers *answers);
 
-/* The same for many questions, which together take less time than one after the other. `queries`
- * and `answers` have `count` entries: answers[i] are those of queries[i]. */
-WFRE_API WFRE_NODISCARD wfre_status wfre_ask_many(wfre_asker *asker,
-                                                  const wfre_query *const *queries, size_t count,
-                                                  const wfre_ask_options *options,
-                                                  const wfre_monitor *monitor,
-                                                  wfre_answers *answers, wfre_error *error);
-/* Does now what answering would otherwise do before its first prediction. That takes milliseconds,
- * or up to seconds with a million entities if the model was not prepared (wfre_model_prepare)
- * before it was saved. */
-WFRE_API WFRE_NODISCARD wfre_status wfre_asker_prepare(wfre_asker *asker, wfre_error *error);
+/* One JSON object on one line, without a newline: at most `top` known answers, and all predicted
+ * ones; `text` is the question as it was asked. Release it with wfre_string_free. */
+typedef struct wfre_answers_json {
+    const char *text;
+    size_t text_length;
+    double seconds; /* it took; left out if negative */
+    size_t top;
+    const char *explanation; /* or NULL */
+} wfre_answers_json;
+WFRE_API WFRE_NODISCARD wfre_status wfre_answers_print_json(const wfre_graph *graph,
+                                                            const wfre_question *question,
+                                                            const wfre_answers *answers,
+                                                            const wfre_answers_json *options,
+                                                            char **json, wfre_error *error);
 
 /* ---- explanations ------------------------------------------------------------------------- */
+
+enum { WFRE_EXPLAINED = 16 };
+
+/* One edge of an explanation; head and tail are those of the relation, not of its inverse. What a
+ * negation denies is all of its edges together; they stand one after the other. */
+typedef struct wfre_explained_edge {
+    wfre_relation relation;
+    wfre_entity head, tail;
+    uint32_t negation; /* the outermost set above it that is one; WFRE_NONE if there is none */
+    bool negated;      /* within that, once more */
+    bool known;        /* the graph has it */
+    double probability;
+} wfre_explained_edge;
+
+/* Why one answer is predicted: the likeliest entities for the question's variables, and the edges
+ * that join them. */
+typedef struct wfre_explained_answer {
+    wfre_prediction prediction;
+    const wfre_entity *entities; /* of each variable; WFRE_NONE if it plays no part */
+    const wfre_explained_edge *edges;
+    size_t edge_count;
+} wfre_explained_answer;
+
+/* One operator of the question, and the set of entities that it comes to. */
+typedef struct wfre_explained_set {
+    const char *label; /* "directed(?d, ?f)", "and", "or", "not", or an entity */
+    uint32_t parent;   /* WFRE_NONE for the first, which is the whole */
+    uint32_t depth;    /* operators above it */
+    uint32_t variable; /* whose values it restricts; WFRE_NONE for an entity */
+    wfre_list known;
+    const wfre_prediction *predicted; /* best first; none for entities and negations */
+    size_t predicted_count;
+} wfre_explained_set;
+
+/* An explanation as data; all of it lives until it is freed. */
+typedef struct wfre_explanation {
+    const wfre_explained_set *sets; /* parents before children */
+    uint32_t set_count;
+    const char *const *variables; /* names; the first is the one asked for */
+    uint32_t variable_count;
+    const wfre_explained_answer *answers;
+    size_t answer_count;
+    bool calibrated; /* else probabilities only order */
+} wfre_explanation;
+
+/* Explains the first WFRE_EXPLAINED predicted answers: `answers` are those of this question. Fails
+ * with WFRE_ERR_UNSUPPORTED if nothing could be predicted. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_session_explain(
+    wfre_session *session, const wfre_question *question, const wfre_answers *answers,
+    wfre_cancel *cancel, wfre_explanation **explanation, wfre_error *error);
+WFRE_API void wfre_explanation_free(wfre_explanation *explanation);
 
 typedef enum wfre_explain_format {
     WFRE_EXPLAIN_TEXT, /* the sets at each operator; for each predicted answer the likeliest
                           entities for the variables, and which edges are known or predicted */
-    WFRE_EXPLAIN_SVG   /* the operator tree with the sets, as a drawing */
+    WFRE_EXPLAIN_SVG,  /* the operator tree with the sets, as a drawing */
+    WFRE_EXPLAIN_JSON  /* all of it, one object on one line */
 } wfre_explain_format;
 
-enum { WFRE_EXPLAINED = 16 };
-
-/* Explains the first WFRE_EXPLAINED predicted answers: `answers` are those of the asker's last
- * question, asked with these options. Release the text with wfre_string_free. Fails with
- * WFRE_ERR_UNSUPPORTED if nothing could be predicted. */
-WFRE_API WFRE_NODISCARD wfre_status wfre_explain(wfre_asker *asker, const wfre_query *query,
-                                                 const wfre_ask_options *options,
-                                                 const wfre_answers *answers,
-                                                 wfre_explain_format format, char **text,
-                                                 wfre_error *error);
-
-/* ---- entities added after training -------------------------------------------------------- */
-
-typedef struct wfre_add_options {
-    const char *triples; /* anything that wfre_import reads; all of it counts as training data */
-    const char *format;  /* of the triples, and whether literals and blank nodes are kept: as in */
-    bool literals;       /* wfre_import_options */
-    const char *graph;   /* the files to write */
-    const char *model;
-    uint32_t steps; /* of fitting an entity; 0: it becomes a copy of the one most like it */
-} wfre_add_options;
-
-/* 40 steps. The files are the caller's to fill in. */
-WFRE_API void wfre_add_options_default(wfre_add_options *options);
-
-typedef struct wfre_addition {
-    uint32_t entities; /* that are new */
-    uint64_t triples;
-    uint64_t literals, blanks; /* triples left out for a literal, for a blank node */
-    double seconds;            /* for fitting the entities */
-} wfre_addition;
-
-/* Writes a graph with more triples and a model that knows their entities: a new one gets a
- * histogram fitted to its triples with known entities, the rest of the model stays as it is. Fails
- * with WFRE_ERR_NOT_FOUND for a relation that the model has not learned. Old entities keep their
- * ids. */
-WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
-                                             const wfre_add_options *options, wfre_pool *pool,
-                                             const wfre_monitor *monitor, wfre_addition *report,
-                                             wfre_error *error);
+/* Release the text with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_explanation_print(const wfre_graph *graph,
+                                                           const wfre_explanation *explanation,
+                                                           wfre_explain_format format, char **text,
+                                                           wfre_error *error);
 
 #ifdef __cplusplus
 }

@@ -104,6 +104,29 @@ typedef struct wfre_monitor {
     void *context;
 } wfre_monitor;
 
+/* ---- stopping ----------------------------------------------------------------------------- */
+
+/* A wish to stop what is under way, now or after some time: given to what answers questions
+ * (wfre/engine.h), which looks at it every few milliseconds. It may be shared by any number of
+ * tasks and must outlive them. */
+typedef struct wfre_cancel wfre_cancel;
+
+WFRE_API WFRE_NODISCARD wfre_status wfre_cancel_create(wfre_cancel **cancel, wfre_error *error);
+WFRE_API void wfre_cancel_free(wfre_cancel *cancel);
+/* The task fails soon with WFRE_ERR_INTERRUPTED. Any thread may call it, and a signal handler. */
+WFRE_API void wfre_cancel_now(wfre_cancel *cancel);
+/* The task fails with WFRE_ERR_TIMEOUT so many seconds from now. Any thread may call it; the last
+ * call counts. */
+WFRE_API void wfre_cancel_after(wfre_cancel *cancel, double seconds);
+/* Takes both wishes back. */
+WFRE_API void wfre_cancel_reset(wfre_cancel *cancel);
+/* Asks `stop` as well, at most every ten milliseconds and only on the thread that started the task:
+ * true means wfre_cancel_now. For callers that must look themselves, such as whether a client is
+ * still there. NULL for none; not while a task runs. */
+WFRE_API void wfre_cancel_watch(wfre_cancel *cancel, bool (*stop)(void *context), void *context);
+/* WFRE_OK, WFRE_ERR_INTERRUPTED or WFRE_ERR_TIMEOUT. */
+WFRE_API wfre_status wfre_cancel_status(const wfre_cancel *cancel);
+
 /* ---- this machine ------------------------------------------------------------------------- */
 
 /* Instruction sets the kernels are written for, slowest first. */

@@ -72,12 +72,11 @@ typedef struct wfre_eval_options {
     uint64_t seed;      /* of the resamplings */
 
     /* Of models only. */
-    bool exhaustive; /* score every entity; else those that a filter cannot decide or, edge by edge,
-                      * the likeliest: then ranks are close, but not always the same */
-    const wfre_answering *answering; /* NULL: as the model says */
-    wfre_split known;                /* the edges that are known when it answers edge by edge; must
-                                      * be among those that make answers easy */
-    const wfre_union *unions;        /* how unions are embedded; NULL: as the model says */
+    const wfre_way *way; /* how queries are answered; NULL: as the model says. Unless it is
+                          * exhaustive, most scores are estimated: then ranks are close, but not
+                          * always the same */
+    wfre_split known;    /* the edges that are known when it answers edge by edge; must be among
+                          * those that make answers easy */
     /* The same model and queries with another treatment of unions, or NULL: queries without a union
      * are taken from it. */
     const wfre_evaluation *base;

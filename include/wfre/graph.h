@@ -82,6 +82,8 @@ WFRE_API const char *wfre_import_format(size_t index, const char **about);
  * wfre_graph_validate reads all of it. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_open(const char *path, wfre_graph **graph,
                                                     wfre_error *error);
+/* Another owner of the same graph, who closes it as well; returns it. Any thread may call it. */
+WFRE_API wfre_graph *wfre_graph_ref(const wfre_graph *graph);
 WFRE_API void wfre_graph_close(wfre_graph *graph);
 /* Whether a file that starts with these bytes is meant to be a snapshot; 8 are enough. */
 WFRE_API bool wfre_graph_recognises(const void *bytes, size_t length);

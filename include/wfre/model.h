@@ -45,23 +45,33 @@ typedef enum wfre_answering {
 
 enum { WFRE_MAXIMUM_LAYERS = 4, WFRE_LIFTS = WFRE_LAST_OTHER };
 
+/* How questions are answered with a model: a value, of which a model's file keeps a default one,
+ * and every question may have its own. */
+typedef struct wfre_way {
+    wfre_answering by;
+    wfre_union unions;
+    bool exhaustive; /* score every entity instead of estimating most of them */
+    /* By embedding: what a question's histogram is multiplied by (and cut off at 1) before it is
+     * compared with entities, by its last step; 1 in training, and as the paper has it. */
+    double lift[WFRE_LIFTS];
+    double edge_sharpness; /* by edges: factor of the logits */
+    double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
+} wfre_way;
+
+/* The same for the same way: for keys of what was computed in it. */
+WFRE_API uint64_t wfre_way_hash(const wfre_way *way);
+
 typedef struct wfre_model_settings {
     uint32_t dim;     /* length of a histogram; a multiple of score.block */
     uint32_t bases;   /* shared matrices a relation is mixed from; 0: a free matrix each */
     uint32_t layers;  /* of a projection; 1 .. WFRE_MAXIMUM_LAYERS */
     uint32_t members; /* equal parts of a histogram, each projected by itself; divides dim */
     wfre_tnorm tnorm;
-    wfre_union unions;
     wfre_score_settings score; /* how an entity (left) is compared with a query (right); its
                                   dimension is set to dim */
     double gamma;              /* margin: logit = gamma - rho * distance */
     double rho;                /* scale */
-    /* What a question's histogram is multiplied by (and cut off at 1) before it is compared with
-     * entities, by its last step; 1 in training, and as the paper has it. */
-    double lift[WFRE_LIFTS];
-    wfre_answering answering;
-    double edge_sharpness; /* by edges: factor of the logits */
-    double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
+    wfre_way way;              /* how questions are answered if nothing else is said */
 } wfre_model_settings;
 
 /* What the paper uses, at a modest size. */
@@ -80,6 +90,8 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_model_create(const wfre_graph *graph,
                                                       const wfre_model_settings *settings,
                                                       uint64_t seed, wfre_model **model,
                                                       wfre_error *error);
+/* Another owner of the same model, who frees it as well; returns it. Any thread may call it. */
+WFRE_API wfre_model *wfre_model_ref(const wfre_model *model);
 WFRE_API void wfre_model_free(wfre_model *model);
 
 /* Model files are safetensors; bf16 halves their weights at the price of rounding. An open model of

@@ -158,6 +158,36 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_train(const wfre_graph *graph,
                                                const wfre_monitor *monitor,
                                                wfre_train_summary *summary, wfre_error *error);
 
+/* ---- entities added after training -------------------------------------------------------- */
+
+typedef struct wfre_add_options {
+    const char *triples; /* anything that wfre_import reads; all of it counts as training data */
+    const char *format;  /* of the triples, and whether literals and blank nodes are kept: as in */
+    bool literals;       /* wfre_import_options */
+    const char *graph;   /* the files to write */
+    const char *model;
+    uint32_t steps; /* of fitting an entity; 0: it becomes a copy of the one most like it */
+} wfre_add_options;
+
+/* 40 steps. The files are the caller's to fill in. */
+WFRE_API void wfre_add_options_default(wfre_add_options *options);
+
+typedef struct wfre_addition {
+    uint32_t entities; /* that are new */
+    uint64_t triples;
+    uint64_t literals, blanks; /* triples left out for a literal, for a blank node */
+    double seconds;            /* for fitting the entities */
+} wfre_addition;
+
+/* Writes a graph with more triples and a model that knows their entities: a new one gets a
+ * histogram fitted to its triples with known entities, the rest of the model stays as it is. Fails
+ * with WFRE_ERR_NOT_FOUND for a relation that the model has not learned. Old entities keep their
+ * ids. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
+                                             const wfre_add_options *options, wfre_pool *pool,
+                                             const wfre_monitor *monitor, wfre_addition *report,
+                                             wfre_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,26 +1,57 @@
-/* Building explanations. */
-#include "answer/explain.h"
-
+/* Building explanations.
+ *
+ * Every variable gets a few candidates: what the model finds for its part of the question, and
+ * neighbours in the graph of the candidates above it. An edge between candidates is certain if the
+ * graph has it, else it has the probability of a 1p question. The best assignment is the one of the
+ * largest product over the question's edges, found from the leaves upwards. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "exact/exact.h"
+#include "answer/explain.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "infer/probability.h"
 #include "query/formula.h"
 #include "query/types.h"
 
 enum {
-    CANDIDATES = WFRE_EXPLAIN_CANDIDATES,
-    FROM_MODEL = 6,     /* candidates that the model finds */
-    FROM_NEIGHBOUR = 3, /* that each candidate above brings from the graph */
-    EDGE_DEPTH = 100    /* predictions of an edge's 1p question that are looked at */
+    CANDIDATES = WFRE_EXPLAINED, /* of a variable, the one asked for too */
+    FROM_MODEL = 6,              /* candidates that the model finds */
+    FROM_NEIGHBOUR = 3,          /* that each candidate above brings from the graph */
+    EDGE_DEPTH = 100             /* predictions of an edge's 1p question that are looked at */
 };
 
+/* What belongs to a set besides what is shown of it. */
+typedef struct inner_set {
+    const wfre_node *node;
+    double *edges;    /* of a projection: [sources, targets] */
+    double *value;    /* [candidates of its variable]: how certain that they belong to it */
+    uint32_t *chosen; /* [the same]: source of a projection, branch of a union */
+} inner_set;
+
+typedef struct variable {
+    uint32_t set; /* that restricts it, the highest */
+    wfre_entity candidates[CANDIDATES];
+    uint32_t count;
+} variable;
+
+/* What the caller gets a part of. */
+typedef struct whole {
+    wfre_explanation shown;
+    wfre_arena arena; /* owns all of it */
+} whole;
+
 typedef struct builder {
-    wfre_asker *asker;
-    const wfre_query *query;
-    const wfre_ask_options *options;
-    wfre_explanation *out;
+    wfre_session *session;
+    const wfre_question *question;
+    wfre_way way;
+    whole *out;
+    wfre_explained_set *sets;
+    inner_set *inner; /* of each set */
+    const char **names;
+    variable *variables;
+    wfre_explained_answer *answers;
     wfre_error *error;
 } builder;
 
@@ -34,23 +65,36 @@ static void *take(const builder *b, size_t count, size_t size)
     return wfre_arena_alloc(&b->out->arena, count, size);
 }
 
+static const wfre_graph *graph_of(const builder *b)
+{
+    return b->session->engine->graph;
+}
+
+/* Whether the argument of a projection comes first in the logic notation. */
+static bool is_forward(const wfre_node *projection)
+{
+    return projection->id % 2 == 0;
+}
+
 /* ---- sets and variables ------------------------------------------------------------------- */
 
 /* Appends the node and all below it, parents first. */
-static void list_sets(wfre_explanation *out, const wfre_node *node, uint32_t parent, uint32_t depth,
-                      uint32_t variable)
+static void list_sets(builder *b, const wfre_node *node, uint32_t parent, uint32_t depth,
+                      uint32_t own_variable)
 {
+    wfre_explanation *out = &b->out->shown;
     uint32_t own = out->set_count++;
     bool entity = node->op == WFRE_OP_ENTITY;
-    out->sets[own] = (wfre_explained_set){
-        .node = node, .parent = parent, .depth = depth, .variable = entity ? WFRE_NONE : variable};
+    b->sets[own] = (wfre_explained_set){
+        .parent = parent, .depth = depth, .variable = entity ? WFRE_NONE : own_variable};
+    b->inner[own] = (inner_set){.node = node};
     for (uint32_t i = 0; i < node->child_count; i++) {
-        uint32_t below = variable;
+        uint32_t below = own_variable;
         if (node->op == WFRE_OP_PROJECT && node->children[i]->op != WFRE_OP_ENTITY) {
             below = out->variable_count++;
-            out->variables[below] = (wfre_explained_variable){.set = out->set_count};
+            b->variables[below] = (variable){.set = out->set_count};
         }
-        list_sets(out, node->children[i], own, depth + 1, below);
+        list_sets(b, node->children[i], own, depth + 1, below);
     }
 }
 
@@ -62,20 +106,20 @@ static size_t count_nodes(const wfre_node *node)
     return count;
 }
 
-/* The variable of the formula at the other end of an atom of this relation at `variable`: one that
- * is not `taken`, or else the first. */
-static uint32_t other_end(const wfre_formula *formula, wfre_relation relation, uint32_t variable,
+/* The variable of the formula at the other end of an atom of this relation at variable `from`: one
+ * that is not `taken`, or else the first. */
+static uint32_t other_end(const wfre_formula *formula, wfre_relation relation, uint32_t from,
                           const bool *taken)
 {
     if (formula->kind == WFRE_ATOM && formula->relation == relation / 2 * 2) {
         wfre_term near = relation % 2 == 0 ? formula->right : formula->left;
         wfre_term far = relation % 2 == 0 ? formula->left : formula->right;
-        if (near.is_variable && near.id == variable && far.is_variable)
+        if (near.is_variable && near.id == from && far.is_variable)
             return far.id;
     }
     uint32_t best = WFRE_NONE;
     for (uint32_t i = 0; i < formula->child_count; i++) {
-        uint32_t found = other_end(formula->children[i], relation, variable, taken);
+        uint32_t found = other_end(formula->children[i], relation, from, taken);
         if (found != WFRE_NONE && (best == WFRE_NONE || (taken[best] && !taken[found])))
             best = found;
     }
@@ -85,141 +129,255 @@ static uint32_t other_end(const wfre_formula *formula, wfre_relation relation, u
 /* Names the variables as the question does, as far as its atoms tell; else y1, y2, ... */
 static wfre_status name_variables(const builder *b)
 {
-    wfre_explanation *out = b->out;
-    uint32_t *formula_variable = take(b, out->variable_count, sizeof *formula_variable);
-    bool *taken = take(b, b->query->variable_count + 1, sizeof *taken);
+    const wfre_query *query = b->question->query;
+    uint32_t count = b->out->shown.variable_count;
+    uint32_t *formula_variable = take(b, count, sizeof *formula_variable);
+    bool *taken = take(b, query->variable_count + 1, sizeof *taken);
     if (!formula_variable || !taken)
         return out_of_memory(b);
-    memset(taken, 0, b->query->variable_count * sizeof *taken);
-    for (uint32_t v = 0; v < out->variable_count; v++) {
+    memset(taken, 0, query->variable_count * sizeof *taken);
+    for (uint32_t v = 0; v < count; v++) {
         char made[16] = "x";
-        uint32_t found = b->query->formula ? b->query->free_variable : WFRE_NONE;
+        uint32_t found = query->formula ? query->free_variable : WFRE_NONE;
         if (v > 0) {
-            const wfre_explained_set *above = &out->sets[out->sets[out->variables[v].set].parent];
-            uint32_t from = formula_variable[above->variable];
-            found = from == WFRE_NONE ? WFRE_NONE
-                                      : other_end(b->query->formula, above->node->id, from, taken);
+            uint32_t above = b->sets[b->variables[v].set].parent;
+            uint32_t from = formula_variable[b->sets[above].variable];
+            found = from == WFRE_NONE
+                        ? WFRE_NONE
+                        : other_end(query->formula, b->inner[above].node->id, from, taken);
             (void)snprintf(made, sizeof made, "y%u", v);
         }
         formula_variable[v] = found;
         if (found != WFRE_NONE)
             taken[found] = true;
-        const char *name = found == WFRE_NONE ? made : b->query->variable_names[found];
-        out->variables[v].name = wfre_arena_text(&out->arena, name, strlen(name));
-        if (!out->variables[v].name)
+        const char *name = found == WFRE_NONE ? made : query->variable_names[found];
+        b->names[v] = wfre_arena_text(&b->out->arena, name, strlen(name));
+        if (!b->names[v])
             return out_of_memory(b);
     }
     return WFRE_OK;
 }
 
-static wfre_status make_sets(const builder *b)
+static void add_entity(const builder *b, wfre_entity entity, wfre_text *text)
 {
-    wfre_explanation *out = b->out;
-    size_t count = count_nodes(b->query->tree);
+    wfre_name label = wfre_graph_entity_label(graph_of(b), entity);
+    wfre_text_visible(text, label.bytes, label.length);
+}
+
+/* The argument of a projection: an entity or a variable. */
+static void add_argument(const builder *b, uint32_t set, wfre_text *text)
+{
+    const wfre_node *argument = b->inner[set + 1].node; /* the only child stands next */
+    if (argument->op == WFRE_OP_ENTITY)
+        add_entity(b, argument->id, text);
+    else
+        wfre_text_format(text, "?%s", b->names[b->sets[set + 1].variable]);
+}
+
+/* What a set is called. In the logic notation the argument of a projection comes first unless its
+ * relation is an inverse. */
+static void add_label(const builder *b, uint32_t set, wfre_text *text)
+{
+    static const char *const WORDS[] = {[WFRE_OP_INTERSECT] = "and",
+                                        [WFRE_OP_UNION] = "or",
+                                        [WFRE_OP_NEGATE] = "not",
+                                        [WFRE_OP_PROJECT] = NULL};
+    const wfre_node *node = b->inner[set].node;
+    if (node->op == WFRE_OP_ENTITY) {
+        add_entity(b, node->id, text);
+        return;
+    }
+    if (node->op != WFRE_OP_PROJECT) {
+        wfre_text_add(text, WORDS[node->op]);
+        return;
+    }
+    wfre_name relation = wfre_graph_relation_label(graph_of(b), node->id);
+    wfre_text_visible(text, relation.bytes, relation.length);
+    wfre_text_char(text, '(');
+    if (is_forward(node))
+        add_argument(b, set, text);
+    else
+        wfre_text_format(text, "?%s", b->names[b->sets[set].variable]);
+    wfre_text_add(text, ", ");
+    if (is_forward(node))
+        wfre_text_format(text, "?%s", b->names[b->sets[set].variable]);
+    else
+        add_argument(b, set, text);
+    wfre_text_char(text, ')');
+}
+
+static wfre_status label_sets(const builder *b)
+{
+    wfre_status status = WFRE_OK;
+    wfre_text text = {0};
+    for (uint32_t s = 0; s < b->out->shown.set_count; s++) {
+        wfre_text_clear(&text);
+        add_label(b, s, &text);
+        TRY(wfre_text_status(&text, "explaining", b->error));
+        b->sets[s].label = wfre_arena_text(&b->out->arena, text.data, text.length);
+        if (!b->sets[s].label)
+            TRY(out_of_memory(b));
+    }
+cleanup:
+    wfre_text_free(&text);
+    return status;
+}
+
+static wfre_status make_sets(builder *b)
+{
+    const wfre_node *tree = b->question->query->tree;
+    size_t count = count_nodes(tree);
     if (count > WFRE_EXPLAIN_SETS)
         return wfre_fail(b->error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "a question of %zu operators is too large to explain; at most %d", count,
                          WFRE_EXPLAIN_SETS);
-    out->sets = take(b, count, sizeof *out->sets);
-    out->variables = take(b, count + 1, sizeof *out->variables);
-    if (!out->sets || !out->variables)
+    b->sets = take(b, count, sizeof *b->sets);
+    b->inner = take(b, count, sizeof *b->inner);
+    b->variables = take(b, count + 1, sizeof *b->variables);
+    b->names = take(b, count + 1, sizeof *b->names);
+    if (!b->sets || !b->inner || !b->variables || !b->names)
         return out_of_memory(b);
-    out->variables[out->variable_count++] = (wfre_explained_variable){0};
-    list_sets(out, b->query->tree, WFRE_NONE, 0, 0);
-    return name_variables(b);
+    b->variables[b->out->shown.variable_count++] = (variable){0};
+    list_sets(b, tree, WFRE_NONE, 0, 0);
+    CHECK(name_variables(b));
+    return label_sets(b);
+}
+
+/* ---- asking the model --------------------------------------------------------------------- */
+
+/* Questions to the model, and what it found. */
+typedef struct asking {
+    const wfre_node **trees;
+    wfre_wanted *wanted;
+    const wfre_reasoner **reasoners; /* who answered each */
+    size_t count;
+} asking;
+
+static wfre_status make_asking(const builder *b, size_t count, asking *a)
+{
+    a->trees = take(b, count, sizeof *a->trees);
+    a->wanted = take(b, count, sizeof *a->wanted);
+    a->reasoners = take(b, count, sizeof *a->reasoners);
+    return a->trees && a->wanted && a->reasoners ? WFRE_OK : out_of_memory(b);
+}
+
+static wfre_status use_scores(void *context, const wfre_scores *scores, const uint32_t *questions,
+                              wfre_error *error)
+{
+    asking *a = context;
+    for (size_t q = 0; q < scores->count; q++)
+        a->reasoners[questions[q]] = scores->reasoner;
+    return wfre_scores_top(scores, questions, a->wanted, error);
+}
+
+static wfre_status ask(const builder *b, asking *a)
+{
+    wfre_inference questions = {.trees = a->trees,
+                                .count = a->count,
+                                .way = b->way,
+                                .split = b->question->options.split,
+                                .purpose = WFRE_FOR_TOP};
+    return wfre_infer(b->session, &questions, use_scores, a, b->error);
 }
 
 /* ---- what is in the sets ------------------------------------------------------------------ */
 
-static wfre_status find_known(const builder *b, wfre_explained_set *set)
+static wfre_status find_known(const builder *b, uint32_t s)
 {
     wfre_list found;
-    CHECK(wfre_exact_tree(b->asker->exact, b->options->split, set->node, &found, b->error));
+    CHECK(wfre_exact_tree(b->session->exact, b->question->options.split, b->inner[s].node, &found,
+                          b->error));
     wfre_entity *copy = take(b, found.count, sizeof *copy);
     if (!copy)
-        CHECK(out_of_memory(b));
+        return out_of_memory(b);
     if (found.count > 0)
         memcpy(copy, found.ids, found.count * sizeof *copy);
-    set->known = (wfre_list){copy, found.count};
+    b->sets[s].known = (wfre_list){copy, found.count};
     return WFRE_OK;
 }
 
-/* Notes the hits of a set and their probabilities. */
-static wfre_status conclude(const builder *b, wfre_explained_set *set,
-                            const wfre_predict_query *query)
+/* Notes what was found for a set. */
+static wfre_status conclude(const builder *b, uint32_t s, const wfre_wanted *found,
+                            const wfre_reasoner *reasoner)
 {
     wfre_text shape = {0};
     wfre_status status;
-    set->hits = query->hits;
-    set->hit_count = query->hit_count;
-    set->probabilities = take(b, query->hit_count, sizeof *set->probabilities);
-    if (!set->probabilities)
+    const wfre_model *model = b->session->engine->model;
+    wfre_prediction *predicted = take(b, found->hit_count, sizeof *predicted);
+    if (!predicted)
         TRY(out_of_memory(b));
-    TRY(wfre_type_name(set->node, &shape, b->error));
-    wfre_calibration_view view = wfre_calibration_view_of(b->asker->model, shape.data, query->hits,
-                                                          query->hit_count, set->known.count);
-    for (size_t i = 0; i < query->hit_count; i++)
-        set->probabilities[i] =
-            query->embedded ? (double)NAN
-                            : wfre_calibration_probability(b->asker->model, &view, query->hits, i);
+    TRY(wfre_type_name(b->inner[s].node, &shape, b->error));
+    wfre_calibration_view view = wfre_calibration_view_of(model, reasoner, shape.data, found->hits,
+                                                          found->hit_count, b->sets[s].known.count);
+    for (size_t i = 0; i < found->hit_count; i++)
+        predicted[i] =
+            (wfre_prediction){found->hits[i].entity, reasoner->logit(model, found->hits[i].score),
+                              wfre_calibration_probability(&view, found->hits, i)};
+    b->sets[s].predicted = predicted;
+    b->sets[s].predicted_count = found->hit_count;
 cleanup:
     wfre_text_free(&shape);
     return status;
 }
 
+/* Whether the model is asked for a set. */
+static bool is_predicted(const builder *b, uint32_t s)
+{
+    return b->inner[s].node->op != WFRE_OP_ENTITY && b->inner[s].node->op != WFRE_OP_NEGATE;
+}
+
 static wfre_status fill_sets(const builder *b)
 {
-    wfre_explanation *out = b->out;
-    wfre_predict_query *queries = take(b, out->set_count, sizeof *queries);
-    size_t count = 0;
-    if (!queries)
-        CHECK(out_of_memory(b));
-    for (uint32_t s = 0; s < out->set_count; s++) {
-        wfre_explained_set *set = &out->sets[s];
-        CHECK(find_known(b, set));
-        if (set->node->op == WFRE_OP_ENTITY || set->node->op == WFRE_OP_NEGATE)
+    asking a = {0};
+    uint32_t sets = b->out->shown.set_count;
+    CHECK(make_asking(b, sets, &a));
+    for (uint32_t s = 0; s < sets; s++) {
+        CHECK(find_known(b, s));
+        if (!is_predicted(b, s))
             continue;
-        wfre_hit *hits = take(b, WFRE_CALIBRATION_DEPTH, sizeof *hits);
-        if (!hits)
-            CHECK(out_of_memory(b));
-        queries[count] =
-            (wfre_predict_query){.tree = set->node, .top = WFRE_CALIBRATION_DEPTH, .hits = hits};
-        CHECK(wfre_exact_settled(b->asker->exact, b->options->split, set->node, set->known,
-                                 &out->arena, &queries[count++].without, b->error));
+        wfre_wanted *wanted = &a.wanted[a.count];
+        *wanted = (wfre_wanted){.top = WFRE_CALIBRATION_DEPTH,
+                                .hits = take(b, WFRE_CALIBRATION_DEPTH, sizeof(wfre_hit))};
+        if (!wanted->hits)
+            return out_of_memory(b);
+        a.trees[a.count++] = b->inner[s].node;
+        CHECK(wfre_exact_settled(b->session->exact, b->question->options.split, b->inner[s].node,
+                                 b->sets[s].known, &b->out->arena, &wanted->without, b->error));
     }
-    CHECK(wfre_predict(b->asker->predictor, queries, count, b->options->exhaustive, b->error));
-    for (uint32_t s = 0; s < out->set_count; s++)
-        if (out->sets[s].node->op != WFRE_OP_ENTITY && out->sets[s].node->op != WFRE_OP_NEGATE)
-            CHECK(conclude(b, &out->sets[s], queries++));
+    CHECK(ask(b, &a));
+    for (uint32_t s = 0, at = 0; s < sets; s++)
+        if (is_predicted(b, s)) {
+            CHECK(conclude(b, s, &a.wanted[at], a.reasoners[at]));
+            at++;
+        }
     return WFRE_OK;
 }
 
 /* ---- candidates --------------------------------------------------------------------------- */
 
-static void add_candidate(wfre_explained_variable *variable, wfre_entity entity)
+static void add_candidate(variable *v, wfre_entity entity)
 {
-    for (uint32_t i = 0; i < variable->count; i++)
-        if (variable->candidates[i] == entity)
+    for (uint32_t i = 0; i < v->count; i++)
+        if (v->candidates[i] == entity)
             return;
-    if (variable->count < CANDIDATES)
-        variable->candidates[variable->count++] = entity;
+    if (v->count < CANDIDATES)
+        v->candidates[v->count++] = entity;
 }
 
 /* Neighbours of the candidates above: first those known to belong to the set, then any. */
-static void add_neighbours(const builder *b, wfre_explained_variable *variable)
+static void add_neighbours(const builder *b, variable *v)
 {
-    const wfre_explanation *out = b->out;
-    const wfre_explained_set *set = &out->sets[variable->set];
-    const wfre_explained_set *above = &out->sets[set->parent];
-    const wfre_explained_variable *targets = &out->variables[above->variable];
+    const wfre_explained_set *set = &b->sets[v->set];
+    const variable *targets = &b->variables[b->sets[set->parent].variable];
+    wfre_relation relation = b->inner[set->parent].node->id ^ 1;
     for (int round = 0; round < 2; round++)
         for (uint32_t t = 0; t < targets->count; t++) {
-            wfre_list near = wfre_graph_targets(out->graph, b->options->split, above->node->id ^ 1,
+            wfre_list near = wfre_graph_targets(graph_of(b), b->question->options.split, relation,
                                                 targets->candidates[t]);
             int added = 0;
             for (size_t i = 0; i < near.count && added < FROM_NEIGHBOUR; i++)
                 if (wfre_list_has(set->known, near.ids[i]) == (round == 0)) {
-                    add_candidate(variable, near.ids[i]);
+                    add_candidate(v, near.ids[i]);
                     added++;
                 }
         }
@@ -227,117 +385,122 @@ static void add_neighbours(const builder *b, wfre_explained_variable *variable)
 
 static void choose_candidates(const builder *b, const wfre_answers *answers)
 {
-    wfre_explanation *out = b->out;
     for (size_t i = 0; i < answers->predicted_count && i < CANDIDATES; i++)
-        add_candidate(&out->variables[0], answers->predicted[i].entity);
-    for (uint32_t v = 1; v < out->variable_count; v++) {
-        wfre_explained_variable *variable = &out->variables[v];
-        const wfre_explained_set *set = &out->sets[variable->set];
-        for (size_t i = 0; i < set->hit_count && i < FROM_MODEL; i++)
-            add_candidate(variable, set->hits[i].entity);
-        add_neighbours(b, variable);
-        for (size_t i = 0; i < set->known.count && variable->count < CANDIDATES; i++)
-            add_candidate(variable, set->known.ids[i]);
+        add_candidate(&b->variables[0], answers->predicted[i].entity);
+    for (uint32_t i = 1; i < b->out->shown.variable_count; i++) {
+        variable *v = &b->variables[i];
+        const wfre_explained_set *set = &b->sets[v->set];
+        for (size_t k = 0; k < set->predicted_count && k < FROM_MODEL; k++)
+            add_candidate(v, set->predicted[k].entity);
+        add_neighbours(b, v);
+        for (size_t k = 0; k < set->known.count && v->count < CANDIDATES; k++)
+            add_candidate(v, set->known.ids[k]);
     }
 }
 
 /* ---- edges -------------------------------------------------------------------------------- */
 
 /* The sources of a projection: the candidates of its argument, or an entity. */
-static uint32_t sources_of(const wfre_explanation *out, const wfre_explained_set *projection,
-                           const wfre_entity **sources)
+static uint32_t sources_of(const builder *b, uint32_t projection, const wfre_entity **sources)
 {
-    const wfre_explained_set *argument = projection + 1; /* the only child stands next */
-    if (argument->node->op == WFRE_OP_ENTITY) {
-        *sources = &argument->node->id;
+    const wfre_node *argument = b->inner[projection + 1].node; /* the only child stands next */
+    if (argument->op == WFRE_OP_ENTITY) {
+        *sources = &argument->id;
         return 1;
     }
-    *sources = out->variables[argument->variable].candidates;
-    return out->variables[argument->variable].count;
+    const variable *v = &b->variables[b->sets[projection + 1].variable];
+    *sources = v->candidates;
+    return v->count;
 }
 
 /* How certain the model is of an edge to `target`; the last hit bounds what lies beyond. */
-static double edge_probability(const builder *b, const wfre_predict_query *query,
-                               wfre_entity target)
+static double edge_probability(const builder *b, const wfre_wanted *found,
+                               const wfre_reasoner *reasoner, wfre_entity target)
 {
-    const wfre_model *model = b->asker->model;
+    const wfre_model *model = b->session->engine->model;
     size_t at = 0;
-    while (at + 1 < query->hit_count && query->hits[at].entity != target)
+    while (at + 1 < found->hit_count && found->hits[at].entity != target)
         at++;
-    if (query->hit_count == 0)
+    if (found->hit_count == 0)
         return 0;
-    wfre_calibration_view view =
-        wfre_calibration_view_of(model, "1p", query->hits, query->hit_count, query->without.count);
-    double probability = wfre_calibration_probability(model, &view, query->hits, at);
+    wfre_calibration_view view = wfre_calibration_view_of(model, reasoner, "1p", found->hits,
+                                                          found->hit_count, found->without.count);
+    double probability = wfre_calibration_probability(&view, found->hits, at);
     if (isnan(probability)) /* without a calibration, something that orders edges */
-        probability = 1 / (1 + exp(-wfre_model_logit(model, query->hits[at].distance)));
+        probability = 1 / (1 + exp(-reasoner->logit(model, found->hits[at].score)));
     return probability;
 }
 
 /* How certain every edge of a projection is. */
-static wfre_status weigh_edges(const builder *b, wfre_explained_set *projection)
+static wfre_status weigh_edges(const builder *b, uint32_t s)
 {
-    const wfre_explanation *out = b->out;
-    const wfre_explained_variable *targets = &out->variables[projection->variable];
+    const variable *targets = &b->variables[b->sets[s].variable];
     const wfre_entity *sources;
-    uint32_t count = sources_of(out, projection, &sources);
-    wfre_relation relation = projection->node->id;
-    wfre_predict_query *queries = take(b, count, sizeof *queries);
-    projection->edges = take(b, (size_t)count * targets->count, sizeof *projection->edges);
-    if (!queries || !projection->edges)
-        CHECK(out_of_memory(b));
-    for (uint32_t s = 0; s < count; s++) {
-        wfre_arena *arena = &b->out->arena;
-        queries[s] = (wfre_predict_query){
-            .tree = wfre_node_project(arena, relation, wfre_node_entity(arena, sources[s])),
-            .without = wfre_graph_targets(out->graph, b->options->split, relation, sources[s]),
-            .top = EDGE_DEPTH,
-            .hits = take(b, EDGE_DEPTH, sizeof(wfre_hit))};
-        if (!queries[s].tree || !queries[s].hits)
-            CHECK(out_of_memory(b));
+    asking a = {.count = sources_of(b, s, &sources)};
+    wfre_relation relation = b->inner[s].node->id;
+    wfre_arena *arena = &b->out->arena;
+    CHECK(make_asking(b, a.count, &a));
+    double *edges = take(b, a.count * targets->count, sizeof *edges);
+    if (!edges)
+        return out_of_memory(b);
+    for (size_t i = 0; i < a.count; i++) {
+        a.trees[i] = wfre_node_project(arena, relation, wfre_node_entity(arena, sources[i]));
+        a.wanted[i] =
+            (wfre_wanted){.without = wfre_graph_targets(graph_of(b), b->question->options.split,
+                                                        relation, sources[i]),
+                          .top = EDGE_DEPTH,
+                          .hits = take(b, EDGE_DEPTH, sizeof(wfre_hit))};
+        if (!a.trees[i] || !a.wanted[i].hits)
+            return out_of_memory(b);
     }
-    CHECK(wfre_predict(b->asker->predictor, queries, count, b->options->exhaustive, b->error));
-    for (uint32_t s = 0; s < count; s++)
+    CHECK(ask(b, &a));
+    for (size_t i = 0; i < a.count; i++)
         for (uint32_t t = 0; t < targets->count; t++)
-            projection->edges[s * targets->count + t] =
-                wfre_list_has(queries[s].without, targets->candidates[t])
+            edges[i * targets->count + t] =
+                wfre_list_has(a.wanted[i].without, targets->candidates[t])
                     ? 1
-                    : edge_probability(b, &queries[s], targets->candidates[t]);
+                    : edge_probability(b, &a.wanted[i], a.reasoners[i], targets->candidates[t]);
+    b->inner[s].edges = edges;
     return WFRE_OK;
 }
 
 /* ---- the best assignment ------------------------------------------------------------------ */
 
-/* The value of candidate t in a set, from those of its arguments. */
-static double weigh_candidate(const wfre_explanation *out, uint32_t s, uint32_t t)
+/* The value of candidate t in a projection, from those of its argument. */
+static double weigh_projection(const builder *b, uint32_t s, uint32_t t)
 {
-    wfre_explained_set *set = &out->sets[s];
-    const wfre_explained_variable *variable = &out->variables[set->variable];
+    inner_set *set = &b->inner[s];
     const wfre_entity *sources;
+    const double *below = b->inner[s + 1].value;
+    uint32_t count = sources_of(b, s, &sources);
+    size_t targets = b->variables[b->sets[s].variable].count;
     double best = 0;
-    if (set->node->op == WFRE_OP_PROJECT) {
-        uint32_t count = sources_of(out, set, &sources);
-        for (uint32_t i = 0; i < count; i++) {
-            const double *below = out->sets[s + 1].value;
-            double value = set->edges[i * variable->count + t] * (below ? below[i] : 1);
-            if (value > best) {
-                best = value;
-                set->chosen[t] = i;
-            }
+    for (uint32_t i = 0; i < count; i++) {
+        double value = set->edges[i * targets + t] * (below ? below[i] : 1);
+        if (value > best) {
+            best = value;
+            set->chosen[t] = i;
         }
-        return best;
     }
-    best = set->node->op == WFRE_OP_INTERSECT ? 1 : 0;
-    for (uint32_t c = s + 1; c < out->set_count; c++) {
-        const wfre_explained_set *child = &out->sets[c];
-        if (child->parent != s)
+    return best;
+}
+
+/* The value of candidate t in any other set, from those of its arguments. */
+static double weigh_combination(const builder *b, uint32_t s, uint32_t t)
+{
+    inner_set *set = &b->inner[s];
+    wfre_entity entity = b->variables[b->sets[s].variable].candidates[t];
+    double best = set->node->op == WFRE_OP_INTERSECT ? 1 : 0;
+    for (uint32_t c = s + 1; c < b->out->shown.set_count; c++) {
+        const inner_set *child = &b->inner[c];
+        if (b->sets[c].parent != s)
             continue;
-        double value = child->value ? child->value[t] : child->node->id == variable->candidates[t];
+        double value = child->value ? child->value[t] : child->node->id == entity;
         if (set->node->op == WFRE_OP_INTERSECT)
             best *= value;
         else if (set->node->op == WFRE_OP_NEGATE)
             best = 1 - value;
-        else if (value > best || child == set + 1) {
+        else if (value > best || c == s + 1) {
             best = value;
             set->chosen[t] = c;
         }
@@ -347,81 +510,101 @@ static double weigh_candidate(const wfre_explanation *out, uint32_t s, uint32_t 
 
 static wfre_status assign(const builder *b)
 {
-    wfre_explanation *out = b->out;
-    for (uint32_t s = out->set_count; s-- > 0;) {
-        wfre_explained_set *set = &out->sets[s];
+    for (uint32_t s = b->out->shown.set_count; s-- > 0;) {
+        inner_set *set = &b->inner[s];
         if (set->node->op == WFRE_OP_ENTITY)
             continue;
-        uint32_t count = out->variables[set->variable].count;
+        uint32_t count = b->variables[b->sets[s].variable].count;
+        bool projection = set->node->op == WFRE_OP_PROJECT;
         set->value = take(b, count, sizeof *set->value);
         set->chosen = take(b, count, sizeof *set->chosen);
         if (!set->value || !set->chosen)
-            CHECK(out_of_memory(b));
+            return out_of_memory(b);
         memset(set->chosen, 0, count * sizeof *set->chosen);
-        if (set->node->op == WFRE_OP_PROJECT)
-            CHECK(weigh_edges(b, set));
+        if (projection)
+            CHECK(weigh_edges(b, s));
         for (uint32_t t = 0; t < count; t++)
-            set->value[t] = weigh_candidate(out, s, t);
+            set->value[t] = projection ? weigh_projection(b, s, t) : weigh_combination(b, s, t);
     }
     return WFRE_OK;
 }
 
+/* ---- the answers -------------------------------------------------------------------------- */
+
+/* One answer's explanation in the making. */
+typedef struct tracing {
+    wfre_entity *entities;
+    wfre_explained_edge *edges;
+    size_t edge_count;
+} tracing;
+
+static void trace(const builder *b, tracing *to, uint32_t s, uint32_t t, wfre_explained_edge edge);
+
+/* Notes the edge by which candidate t of a projection is reached best, and goes on below it. */
+static void trace_edge(const builder *b, tracing *to, uint32_t s, uint32_t t,
+                       wfre_explained_edge edge)
+{
+    const inner_set *set = &b->inner[s];
+    const variable *targets = &b->variables[b->sets[s].variable];
+    const wfre_entity *sources;
+    uint32_t source = set->chosen[t];
+    if (sources_of(b, s, &sources) == 0)
+        return;
+    bool forward = is_forward(set->node);
+    edge.relation = set->node->id / 2 * 2;
+    edge.head = forward ? sources[source] : targets->candidates[t];
+    edge.tail = forward ? targets->candidates[t] : sources[source];
+    edge.probability = set->edges[source * targets->count + t];
+    edge.known = wfre_graph_has(graph_of(b), b->question->options.split, edge.head, edge.relation,
+                                edge.tail);
+    to->edges[to->edge_count++] = edge;
+    trace(b, to, s + 1, source, edge);
+}
+
 /* Follows the best choices down from candidate t of set s, noting entities and edges. `edge` says
  * which negations lie above. */
-static void trace(const builder *b, wfre_explained_answer *answer, uint32_t s, uint32_t t,
-                  wfre_explained_edge edge)
+static void trace(const builder *b, tracing *to, uint32_t s, uint32_t t, wfre_explained_edge edge)
 {
-    const wfre_explanation *out = b->out;
-    const wfre_explained_set *set = &out->sets[s];
+    const inner_set *set = &b->inner[s];
     if (set->node->op == WFRE_OP_ENTITY)
         return;
-    const wfre_explained_variable *variable = &out->variables[set->variable];
-    answer->entities[set->variable] = variable->candidates[t];
+    to->entities[b->sets[s].variable] = b->variables[b->sets[s].variable].candidates[t];
+    if (set->node->op == WFRE_OP_PROJECT) {
+        trace_edge(b, to, s, t, edge);
+        return;
+    }
     if (set->node->op == WFRE_OP_UNION) {
-        trace(b, answer, set->chosen[t], t, edge);
+        trace(b, to, set->chosen[t], t, edge);
         return;
     }
     if (set->node->op == WFRE_OP_NEGATE && edge.negation == WFRE_NONE)
         edge.negation = s;
     else if (set->node->op == WFRE_OP_NEGATE)
         edge.negated = !edge.negated;
-    if (set->node->op != WFRE_OP_PROJECT) {
-        for (uint32_t c = s + 1; c < out->set_count; c++)
-            if (out->sets[c].parent == s)
-                trace(b, answer, c, t, edge);
-        return;
-    }
-    const wfre_entity *sources;
-    uint32_t source = set->chosen[t];
-    if (sources_of(out, set, &sources) == 0)
-        return;
-    bool forward = wfre_explained_forward(set->node);
-    edge.relation = set->node->id / 2 * 2;
-    edge.head = forward ? sources[source] : variable->candidates[t];
-    edge.tail = forward ? variable->candidates[t] : sources[source];
-    edge.probability = set->edges[source * variable->count + t];
-    edge.known = wfre_graph_has(out->graph, b->options->split, edge.head, edge.relation, edge.tail);
-    answer->edges[answer->edge_count++] = edge;
-    trace(b, answer, s + 1, source, edge);
+    for (uint32_t c = s + 1; c < b->out->shown.set_count; c++)
+        if (b->sets[c].parent == s)
+            trace(b, to, c, t, edge);
 }
 
-static wfre_status trace_answers(const builder *b, const wfre_answers *answers)
+static wfre_status trace_answers(builder *b, const wfre_answers *answers)
 {
-    wfre_explanation *out = b->out;
-    size_t count = out->variables[0].count;
-    out->answers = take(b, count, sizeof *out->answers);
-    if (!out->answers)
+    wfre_explanation *out = &b->out->shown;
+    size_t count = b->variables[0].count;
+    b->answers = take(b, count, sizeof *b->answers);
+    if (!b->answers)
         return out_of_memory(b);
     for (uint32_t t = 0; t < count; t++) {
-        wfre_explained_answer *answer = &out->answers[t];
-        *answer = (wfre_explained_answer){.prediction = answers->predicted[t]};
-        answer->entities = take(b, out->variable_count, sizeof *answer->entities);
-        answer->edges = take(b, out->set_count, sizeof *answer->edges);
-        if (!answer->entities || !answer->edges)
+        tracing to = {.entities = take(b, out->variable_count, sizeof *to.entities),
+                      .edges = take(b, out->set_count, sizeof *to.edges)};
+        if (!to.entities || !to.edges)
             return out_of_memory(b);
         for (uint32_t v = 0; v < out->variable_count; v++)
-            answer->entities[v] = WFRE_NONE;
-        trace(b, answer, 0, t, (wfre_explained_edge){.negation = WFRE_NONE});
+            to.entities[v] = WFRE_NONE;
+        trace(b, &to, 0, t, (wfre_explained_edge){.negation = WFRE_NONE});
+        b->answers[t] = (wfre_explained_answer){.prediction = answers->predicted[t],
+                                                .entities = to.entities,
+                                                .edges = to.edges,
+                                                .edge_count = to.edge_count};
         out->answer_count++;
     }
     return WFRE_OK;
@@ -429,33 +612,70 @@ static wfre_status trace_answers(const builder *b, const wfre_answers *answers)
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-wfre_status wfre_explain(wfre_asker *asker, const wfre_query *query,
-                         const wfre_ask_options *options, const wfre_answers *answers,
-                         wfre_explain_format format, char **result, wfre_error *error)
+static wfre_status build(builder *b, const wfre_answers *answers)
 {
-    if (!asker->model || !query->tree)
+    CHECK(wfre_query_fits(b->question->query, graph_of(b), b->error));
+    CHECK(make_sets(b));
+    CHECK(fill_sets(b));
+    choose_candidates(b, answers);
+    CHECK(assign(b));
+    CHECK(trace_answers(b, answers));
+    b->out->shown.sets = b->sets;
+    b->out->shown.variables = b->names;
+    b->out->shown.answers = b->answers;
+    b->out->shown.calibrated = b->session->engine->model->calibration != NULL;
+    return WFRE_OK;
+}
+
+wfre_status wfre_session_explain(wfre_session *session, const wfre_question *question,
+                                 const wfre_answers *answers, wfre_cancel *cancel,
+                                 wfre_explanation **explanation, wfre_error *error)
+{
+    const wfre_model *model = session->engine->model;
+    if (!model || !question->query->tree)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "only predictions can be explained: %s",
-                         asker->model ? query->not_a_tree : "there is no model");
-    wfre_status status;
-    wfre_text text = {0};
-    wfre_explanation out = {.graph = asker->graph, .calibrated = asker->model->calibration != NULL};
-    builder b = {asker, query, options, &out, error};
-    TRY(wfre_query_fits(query, asker->graph, error));
-    TRY(make_sets(&b));
-    TRY(fill_sets(&b));
-    choose_candidates(&b, answers);
-    TRY(assign(&b));
-    TRY(trace_answers(&b, answers));
-    if (format == WFRE_EXPLAIN_SVG)
-        wfre_explanation_svg(&out, &text);
+                         model ? question->query->not_a_tree : "there is no model");
+    whole *out = wfre_alloc_zero(1, sizeof *out);
+    if (!out)
+        return wfre_fail_memory(error, "explaining");
+    double timeout = question->options.timeout;
+    wfre_scope before =
+        wfre_session_enter(session, cancel, timeout > 0 ? wfre_clock() + timeout : 0);
+    builder b = {.session = session, .question = question, .out = out, .error = error};
+    b.way = question->options.way ? *question->options.way : model->settings.way;
+    wfre_status status = build(&b, answers);
+    wfre_scope_charge(0, wfre_arena_bytes(&out->arena)); /* it is the caller's now */
+    (void)wfre_scope_enter(before);
+    if (status == WFRE_OK)
+        *explanation = &out->shown;
     else
-        wfre_explanation_text(&out, &text);
-    TRY(wfre_text_status(&text, "explaining", error));
-    *result = text.data;
-    text = (wfre_text){0};
-cleanup:
-    wfre_text_free(&text);
-    wfre_arena_free(&out.arena);
+        wfre_explanation_free(&out->shown);
+    return status;
+}
+
+void wfre_explanation_free(wfre_explanation *explanation)
+{
+    if (!explanation)
+        return;
+    whole *out = (whole *)((char *)explanation - offsetof(whole, shown));
+    wfre_arena_free(&out->arena);
+    wfre_free(out);
+}
+
+wfre_status wfre_explanation_print(const wfre_graph *graph, const wfre_explanation *explanation,
+                                   wfre_explain_format format, char **result, wfre_error *error)
+{
+    static void (*const PRINT[])(const wfre_graph *, const wfre_explanation *,
+                                 wfre_text *) = {[WFRE_EXPLAIN_TEXT] = wfre_explanation_text,
+                                                 [WFRE_EXPLAIN_SVG] = wfre_explanation_svg,
+                                                 [WFRE_EXPLAIN_JSON] = wfre_explanation_json};
+    wfre_text text = {0};
+    PRINT[format](graph, explanation, &text);
+    wfre_status status = wfre_text_status(&text, "explaining", error);
+    if (status == WFRE_OK)
+        *result = text.data;
+    else
+        wfre_text_free(&text);
     return status;
 }

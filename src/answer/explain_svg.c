@@ -18,6 +18,7 @@ enum {
 enum { FITTING = 38 };
 
 typedef struct drawing {
+    const wfre_graph *graph;
     const wfre_explanation *explanation;
     wfre_text *text;
     wfre_text line;                /* what is about to be written */
@@ -80,29 +81,29 @@ static void draw_box(drawing *d, uint32_t s)
                          GAP_X / 2, y + BOX_HEIGHT / 2, x);
     wfre_text_format(d->text, "<rect x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n",
                      x, y, BOX_WIDTH, BOX_HEIGHT);
-    wfre_explanation_label(e, s, &d->line);
+    wfre_text_add(&d->line, set->label);
     write_line(d, x + 8, y + LINE + 1, "name");
-    if (set->node->op == WFRE_OP_ENTITY)
+    if (set->variable == WFRE_NONE)
         return;
     wfre_text_format(&d->line, "%zu known", set->known.count);
     write_line(d, x + 8, y + 2 * LINE, "known");
-    for (size_t i = 0; i < set->hit_count && i < SHOWN - 1; i++) {
-        wfre_name label = wfre_graph_entity_label(e->graph, set->hits[i].entity);
-        if (isfinite(set->probabilities[i]))
-            wfre_text_format(&d->line, "%.2f  ", set->probabilities[i]);
+    for (size_t i = 0; i < set->predicted_count && i < SHOWN - 1; i++) {
+        wfre_name label = wfre_graph_entity_label(d->graph, set->predicted[i].entity);
+        if (isfinite(set->predicted[i].probability))
+            wfre_text_format(&d->line, "%.2f  ", set->predicted[i].probability);
         wfre_text_append(&d->line, label.bytes, label.length);
         write_line(d, x + 8, y + (3 + (double)i) * LINE, "predicted");
     }
 }
 
-void wfre_explanation_svg(const wfre_explanation *e, wfre_text *text)
+void wfre_explanation_svg(const wfre_graph *graph, const wfre_explanation *e, wfre_text *text)
 {
     static const char STYLE[] =
         "<style>text{font:12px sans-serif;fill:#222}.name{font-weight:bold}.known{fill:#1a7f37}"
         ".predicted{fill:#9a6700}rect{fill:#fff;stroke:#888}path{fill:none;stroke:#888}"
         "@media(prefers-color-scheme:dark){text{fill:#e8ebee}.known{fill:#63c784}"
         ".predicted{fill:#e0b84d}rect{fill:#14181d}}</style>\n";
-    drawing d = {.explanation = e, .text = text, .below = MARGIN};
+    drawing d = {.graph = graph, .explanation = e, .text = text, .below = MARGIN};
     uint32_t deepest = 0;
     for (uint32_t s = 0; s < e->set_count; s++)
         deepest = e->sets[s].depth > deepest ? e->sets[s].depth : deepest;

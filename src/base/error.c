@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scope.h"
+
 #ifndef WFRE_VERSION
 #define WFRE_VERSION "unknown"
 #endif
@@ -59,6 +61,11 @@ wfre_status wfre_fail(wfre_error *error, wfre_status code, size_t offset, const 
 
 wfre_status wfre_fail_memory(wfre_error *error, const char *what)
 {
+    const wfre_budget *budget = wfre_scope_current().budget;
+    if (budget && budget->limit > 0)
+        return wfre_fail(error, WFRE_ERR_MEMORY, WFRE_NO_OFFSET,
+                         "out of memory while %s, which may take at most %zu MB", what,
+                         budget->limit >> 20);
     return wfre_fail(error, WFRE_ERR_MEMORY, WFRE_NO_OFFSET, "out of memory while %s", what);
 }
 

@@ -1,9 +1,12 @@
 /* The allocator front (with injected failures for tests), the arena and growing arrays. */
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/scope.h"
 
 static _Atomic uint64_t allocations;
 static _Atomic uint64_t fail_at;
@@ -37,46 +40,67 @@ static size_t checked_bytes(size_t count, size_t size)
     return bytes ? bytes : 1;
 }
 
+/* Whether so many bytes may be taken: tests and the scope's budget may object. */
+static bool may_take(size_t bytes)
+{
+    return bytes != SIZE_MAX && !injected_failure() && wfre_scope_allows(bytes);
+}
+
+/* Charges a new block to the scope. */
+static void *charged(void *block)
+{
+    if (block)
+        wfre_scope_charge(malloc_usable_size(block), 0);
+    return block;
+}
+
 void *wfre_alloc(size_t count, size_t size)
 {
     size_t bytes = checked_bytes(count, size);
-    return bytes == SIZE_MAX || injected_failure() ? NULL : malloc(bytes);
+    return may_take(bytes) ? charged(malloc(bytes)) : NULL;
 }
 
 void *wfre_alloc_zero(size_t count, size_t size)
 {
     size_t bytes = checked_bytes(count, size);
-    return bytes == SIZE_MAX || injected_failure() ? NULL : calloc(1, bytes);
+    return may_take(bytes) ? charged(calloc(1, bytes)) : NULL;
 }
 
 void *wfre_resize(void *block, size_t count, size_t size)
 {
-    size_t bytes = checked_bytes(count, size);
-    return bytes == SIZE_MAX || injected_failure() ? NULL : realloc(block, bytes);
+    size_t bytes = checked_bytes(count, size), before = malloc_usable_size(block);
+    if (!may_take(bytes > before && bytes != SIZE_MAX ? bytes - before : bytes))
+        return NULL;
+    void *grown = realloc(block, bytes);
+    if (grown)
+        wfre_scope_charge(malloc_usable_size(grown), before);
+    return grown;
 }
 
 void wfre_free(void *block)
 {
+    if (block)
+        wfre_scope_charge(0, malloc_usable_size(block));
     free(block);
 }
 
 void *wfre_alloc_tensor(size_t count, size_t size)
 {
     size_t bytes = checked_bytes(count, size);
-    if (bytes == SIZE_MAX || injected_failure())
+    if (!may_take(bytes))
         return NULL;
     void *block = NULL;
     if (posix_memalign(&block, 64, (bytes + 63) & ~(size_t)63) != 0)
         return NULL;
     memset(block, 0, (bytes + 63) & ~(size_t)63);
-    return block;
+    return charged(block);
 }
 
 bool wfre_reserve_tensor(float **tensor, size_t *capacity, size_t need)
 {
     if (need <= *capacity)
         return true;
-    free(*tensor);
+    wfre_free(*tensor);
     need += need / 8;
     *tensor = wfre_alloc_tensor(need, sizeof **tensor);
     *capacity = *tensor ? need : 0;
@@ -162,6 +186,14 @@ static void free_chunks(struct wfre_arena_chunk *chunk)
         wfre_free(chunk);
         chunk = next;
     }
+}
+
+size_t wfre_arena_bytes(const wfre_arena *arena)
+{
+    size_t bytes = 0;
+    for (struct wfre_arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->next)
+        bytes += malloc_usable_size(chunk);
+    return bytes;
 }
 
 void wfre_arena_reset(wfre_arena *arena)

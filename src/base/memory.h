@@ -1,5 +1,6 @@
 /* Memory: every allocation of the library goes through here, so that tests can make the k-th one
- * fail. Also the arena (many small things with one lifetime) and growing arrays. */
+ * fail, and so that it is charged to the budget of the thread's scope (base/scope.h). Also the
+ * arena (many small things with one lifetime) and growing arrays. */
 #ifndef WFRE_SRC_BASE_MEMORY_H
 #define WFRE_SRC_BASE_MEMORY_H
 
@@ -47,6 +48,8 @@ typedef struct wfre_arena {
 /* 16-byte aligned, not zeroed. NULL when out of memory. */
 void *wfre_arena_alloc(wfre_arena *arena, size_t count, size_t size);
 char *wfre_arena_text(wfre_arena *arena, const char *text, size_t length);
+/* What it holds, as it is charged to a budget. */
+size_t wfre_arena_bytes(const wfre_arena *arena);
 /* Forgets the contents but keeps the largest chunk for reuse. */
 void wfre_arena_reset(wfre_arena *arena);
 void wfre_arena_free(wfre_arena *arena);

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/scope.h"
 
 enum { MOST_THREADS = 1024 };
 
@@ -35,6 +36,8 @@ struct wfre_pool {
     wfre_pool_task task;
     void *context;
     size_t chunks;
+    wfre_scope scope; /* of the caller */
+    bool may_stop;    /* chunks are left out once it says so */
     _Atomic size_t next_chunk;
     worker workers[];
 };
@@ -45,7 +48,8 @@ static void work_off(wfre_pool *pool, unsigned worker_index)
         size_t chunk = atomic_fetch_add(&pool->next_chunk, 1);
         if (chunk >= pool->chunks)
             return;
-        pool->task(pool->context, chunk, worker_index);
+        if (!pool->may_stop || !wfre_stopped())
+            pool->task(pool->context, chunk, worker_index);
     }
 }
 
@@ -62,7 +66,9 @@ static void *worker_main(void *argument)
             break;
         seen = pool->generation;
         pthread_mutex_unlock(&pool->lock);
+        (void)wfre_scope_enter(pool->scope);
         work_off(pool, self->index);
+        (void)wfre_scope_enter((wfre_scope){0});
         pthread_mutex_lock(&pool->lock);
         if (--pool->active == 0)
             pthread_cond_signal(&pool->done);
@@ -148,10 +154,10 @@ unsigned wfre_pool_threads(const wfre_pool *pool)
     return pool ? pool->threads : 1;
 }
 
-void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context)
+static void run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context, bool may_stop)
 {
     if (!pool || pool->threads == 1 || chunks <= 1) {
-        for (size_t chunk = 0; chunk < chunks; chunk++)
+        for (size_t chunk = 0; chunk < chunks && !(may_stop && wfre_stopped()); chunk++)
             task(context, chunk, 0);
         return;
     }
@@ -160,6 +166,9 @@ void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *co
     pool->task = task;
     pool->context = context;
     pool->chunks = chunks;
+    pool->scope = wfre_scope_current();
+    pool->scope.away = true;
+    pool->may_stop = may_stop;
     atomic_store(&pool->next_chunk, 0);
     pool->active = pool->threads - 1;
     pool->generation++;
@@ -171,4 +180,16 @@ void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *co
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
     pthread_mutex_unlock(&pool->turn);
+}
+
+void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context)
+{
+    run(pool, chunks, task, context, false);
+}
+
+wfre_status wfre_pool_try(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context,
+                          wfre_error *error)
+{
+    run(pool, chunks, task, context, true);
+    return wfre_check_stop(error);
 }

@@ -11,9 +11,14 @@
  * memory it may use. Must not call wfre_pool_run on the same pool: that would wait for itself. */
 typedef void (*wfre_pool_task)(void *context, size_t chunk, unsigned worker);
 
-/* Returns when all chunks are done. pool == NULL runs them in order on the calling thread. Any
- * number of threads may call this on a pool, each with scratch memory of its own: jobs of more than
- * one chunk take turns. */
+/* Returns when all chunks are done. pool == NULL runs them in order on the calling thread. The
+ * workers share the scope of the caller (base/scope.h). Any number of threads may call this on a
+ * pool, each with scratch memory of its own: jobs of more than one chunk take turns. */
 void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context);
+
+/* The same, but chunks are left out as soon as the caller's scope says stop (base/scope.h): fails
+ * then, and what the task was to make is not all there. */
+WFRE_NODISCARD wfre_status wfre_pool_try(wfre_pool *pool, size_t chunks, wfre_pool_task task,
+                                         void *context, wfre_error *error);
 
 #endif

@@ -10,17 +10,18 @@
 #include "measure/rank.h"
 
 static const double SAVE_SECONDS = 60;
-enum { EDGES_BATCH = 32 }; /* by edges a query takes longer, and gains little from others */
+enum { EDGES_BATCH = 64 }; /* by edges a query takes longer, and somebody may want to stop */
 
 typedef struct run {
     const wfre_graph *graph;
     const wfre_model *model;
     const wfre_queryset *set;
     const wfre_eval_options *options;
-    wfre_union unions;
+    wfre_way way;
     const wfre_monitor *monitor;
     wfre_evaluation *evaluation;
-    wfre_ranker *ranker; /* NULL until there is something to rank */
+    wfre_session *session; /* NULL until there is something to rank */
+    wfre_rank_cost cost;
     uint64_t key;
     double started, next_save;   /* on wfre_clock */
     wfre_status saved;           /* how the last attempt to save went */
@@ -30,7 +31,7 @@ typedef struct run {
 
 static bool by_edges(const run *r)
 {
-    return r->model->settings.answering == WFRE_BY_EDGES;
+    return r->way.by == WFRE_BY_EDGES;
 }
 
 void wfre_eval_options_default(wfre_eval_options *options)
@@ -45,13 +46,11 @@ static uint64_t key_of(const run *r)
     const wfre_score_settings *score = &model->score;
     char settings[512];
     int length = snprintf(
-        settings, sizeof settings,
-        "%d %d %d %d %u %u %.17g %.17g %.17g %.17g %.17g %.17g %.17g %d %d %.17g %.17g %.17g %llx",
-        (int)r->options->exhaustive, (int)r->unions, (int)model->tnorm, (int)score->kind,
-        score->block, score->iterations, score->radius, score->epsilon, score->power, score->floor,
-        model->lift[0], model->lift[1], model->lift[2], (int)model->answering,
-        (int)r->options->known, model->edge_sharpness, model->edge_room, model->rho,
-        (unsigned long long)wfre_graph_fingerprint(r->graph));
+        settings, sizeof settings, "%d %d %d %u %u %.17g %.17g %.17g %.17g %d %.17g %llx %llx",
+        WFRE_RANKING_VERSION, (int)model->tnorm, (int)score->kind, score->block, score->iterations,
+        score->radius, score->epsilon, score->power, score->floor, (int)r->options->known,
+        model->rho, (unsigned long long)wfre_graph_fingerprint(r->graph),
+        (unsigned long long)wfre_way_hash(&r->way));
     uint64_t key = wfre_hash(settings, (size_t)length, wfre_model_weights_hash(r->model));
     for (uint32_t q = 0; q < r->set->count; q++) {
         const wfre_queryset_row *row = &r->set->rows[q];
@@ -92,11 +91,10 @@ static void take_from_base(run *r)
 /* What the evaluation cost so far, earlier runs included. */
 static void add_cost(run *r)
 {
-    wfre_rank_cost cost = r->ranker ? wfre_ranker_cost(r->ranker) : (wfre_rank_cost){0};
     wfre_evaluation_info *info = &r->evaluation->info;
-    info->pairs = r->before.pairs + cost.pairs;
+    info->pairs = r->before.pairs + r->cost.pairs;
     if (!by_edges(r)) /* else what is scored is not a query */
-        info->exact = r->before.exact + cost.exact;
+        info->exact = r->before.exact + r->cost.exact;
     info->seconds = r->before.seconds + wfre_clock() - r->started;
 }
 
@@ -169,14 +167,6 @@ cleanup:
     return status;
 }
 
-static wfre_status make_ranker(run *r, wfre_pool *pool, wfre_error *error)
-{
-    CHECK(wfre_ranker_create(r->model, r->options->exhaustive, pool, &r->ranker, error));
-    if (by_edges(r))
-        CHECK(wfre_ranker_know(r->ranker, r->graph, r->options->known, error));
-    return WFRE_OK;
-}
-
 static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
@@ -188,15 +178,15 @@ static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
         size_t count = collect(r, &next, batch, ids);
         if (count == 0)
             break;
-        if (!r->ranker)
-            TRY(make_ranker(r, pool, error));
-        TRY(wfre_ranker_run(r->ranker, batch, count, r->unions, error));
+        if (!r->session)
+            TRY(wfre_session_open(r->graph, r->model, pool, &r->session, error));
+        TRY(wfre_rank(r->session, &r->way, r->options->known, batch, count, &r->cost, error));
         for (size_t i = 0; i < count; i++)
             r->evaluation->queries[ids[i]].ranked = true;
     }
-    r->evaluation->info.method = wfre_rank_method(r->model, r->options->exhaustive);
+    r->evaluation->info.method = wfre_rank_method(r->model, &r->way);
 cleanup:
-    wfre_ranker_free(r->ranker);
+    wfre_session_free(r->session);
     return status;
 }
 
@@ -207,22 +197,19 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
 {
     wfre_status status = WFRE_OK;
     wfre_queryset set = {0};
-    wfre_model asked = *model; /* the same in another way; owns nothing */
     run r = {.started = wfre_clock(),
              .graph = graph,
-             .model = &asked,
+             .model = model,
              .set = &set,
              .options = options,
-             .unions = options->unions ? *options->unions : model->settings.unions,
+             .way = options->way ? *options->way : model->settings.way,
              .monitor = monitor};
-    if (options->answering)
-        asked.settings.answering = *options->answering;
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : "model", &set,
                                &r.evaluation, error));
     TRY(check_known(&r, queries, error));
     const wfre_reliability *reliability = wfre_model_reliability(model);
-    if (reliability && asked.settings.answering == model->settings.answering)
+    if (reliability && r.way.by == model->settings.way.by)
         r.evaluation->reliability = *reliability;
     take_from_base(&r);
     if (options->partial) {

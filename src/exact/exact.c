@@ -3,6 +3,7 @@
 #include "exact/exact.h"
 
 #include "base/clock.h"
+#include "base/scope.h"
 #include "exact/join.h"
 #include "query/formula.h"
 
@@ -49,10 +50,7 @@ void wfre_exact_close_all(wfre_exact *engines, size_t count)
 
 wfre_status wfre_exact_check(const wfre_exact *exact, wfre_error *error)
 {
-    if (exact->deadline > 0 && wfre_clock() > exact->deadline)
-        return wfre_fail(error, WFRE_ERR_TIMEOUT, WFRE_NO_OFFSET,
-                         "the time limit ran out before all answers were found; allow more with "
-                         "--timeout, or bind more of the question's variables");
+    CHECK(wfre_check_stop(error));
     return wfre_check_interrupt(exact->monitor, error);
 }
 
@@ -273,11 +271,15 @@ wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_qu
     wfre_status status = wfre_query_fits(query, exact->graph, error);
     if (status != WFRE_OK)
         return status;
-    exact->deadline = timeout > 0 ? wfre_clock() + timeout : 0;
+    wfre_scope scope = wfre_scope_current(), before = scope;
+    double deadline = timeout > 0 ? wfre_clock() + timeout : 0;
+    if (deadline > 0 && (scope.deadline == 0 || deadline < scope.deadline))
+        scope.deadline = deadline;
     exact->monitor = monitor;
+    (void)wfre_scope_enter(scope);
     status = query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
                          : wfre_exact_formula(exact, split, query, answers, error);
-    exact->deadline = 0; /* both are this question's */
-    exact->monitor = NULL;
+    (void)wfre_scope_enter(before);
+    exact->monitor = NULL; /* it is this question's */
     return status;
 }

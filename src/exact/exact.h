@@ -15,7 +15,6 @@ struct wfre_exact {
     wfre_sets sets;
     wfre_entity *answers; /* those of the last question, if they had to be written out */
     size_t answers_capacity;
-    double deadline;             /* on wfre_clock; 0 for none */
     const wfre_monitor *monitor; /* asked now and then whether to stop */
 };
 
@@ -61,7 +60,7 @@ WFRE_NODISCARD wfre_status wfre_exact_matters(wfre_exact *exact, wfre_split spli
                                               const wfre_node *tree, const wfre_node *branch,
                                               size_t count, bool *matters, wfre_error *error);
 
-/* WFRE_ERR_TIMEOUT or WFRE_ERR_INTERRUPTED if it is time to stop. */
+/* WFRE_ERR_TIMEOUT or WFRE_ERR_INTERRUPTED if the scope (base/scope.h) or the monitor says stop. */
 wfre_status wfre_exact_check(const wfre_exact *exact, wfre_error *error);
 /* The set's members as a list in the engine's memory. */
 wfre_status wfre_exact_write(wfre_exact *exact, const wfre_set *set, wfre_list *answers,

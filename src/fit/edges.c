@@ -26,20 +26,20 @@ static double sharpness_at(double index)
 }
 
 typedef struct fitting {
-    wfre_model *model;
-    wfre_ranker *ranker;
+    wfre_session *session;
+    wfre_way way;   /* as it is tried now */
     double seconds; /* for each pass; 0: no limit */
     const wfre_monitor *monitor;
     wfre_tally rooms, sharpnesses;
     double against_embedding[SHARPNESSES]; /* what each gains */
 } fitting;
 
-/* Ranks a batch as the model's settings are now. */
+/* Ranks a batch as the way is now. */
 static wfre_status rank(const fitting *f, const wfre_rank_query *queries, size_t count, double *mrr,
                         size_t stride, wfre_error *error)
 {
     CHECK(wfre_check_interrupt(f->monitor, error));
-    CHECK(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
+    CHECK(wfre_rank(f->session, &f->way, WFRE_TRAIN, queries, count, NULL, error));
     for (size_t q = 0; q < count; q++)
         mrr[q * stride] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
     return WFRE_OK;
@@ -50,7 +50,7 @@ static wfre_status fit_room(fitting *f, const wfre_rank_query *queries, size_t c
 {
     double mrr[BATCH][ROOMS];
     for (int i = 0; i < ROOMS; i++) {
-        f->model->settings.edge_room = room_at(i);
+        f->way.edge_room = room_at(i);
         CHECK(rank(f, queries, count, &mrr[0][i], ROOMS, error));
     }
     for (size_t q = 0; q < count; q++)
@@ -63,12 +63,12 @@ static wfre_status fit_sharpness(fitting *f, const wfre_rank_query *queries, siz
 {
     double mrr[BATCH][SHARPNESSES], embedded[BATCH];
     for (int i = 0; i < SHARPNESSES; i++) {
-        f->model->settings.edge_sharpness = sharpness_at(i);
+        f->way.edge_sharpness = sharpness_at(i);
         CHECK(rank(f, queries, count, &mrr[0][i], SHARPNESSES, error));
     }
-    f->model->settings.answering = WFRE_BY_EMBEDDING;
+    f->way.by = WFRE_BY_EMBEDDING;
     CHECK(rank(f, queries, count, embedded, 1, error));
-    f->model->settings.answering = WFRE_BY_EDGES;
+    f->way.by = WFRE_BY_EDGES;
     for (size_t q = 0; q < count; q++) {
         wfre_tally_add(&f->sharpnesses, mrr[q]);
         for (int i = 0; i < SHARPNESSES; i++)
@@ -108,30 +108,24 @@ static double rounded(double value)
     return round(1000 * value) / 1000;
 }
 
-wfre_status wfre_edges_fit(const wfre_graph *graph, wfre_model *model,
-                           const wfre_rank_query *queries, size_t count, double seconds,
-                           wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank_query *queries,
+                           size_t count, double seconds, const wfre_monitor *monitor,
+                           wfre_error *error)
 {
-    wfre_status status;
-    wfre_model_settings before = model->settings;
-    fitting f = {.model = model,
+    fitting f = {.session = session,
+                 .way = *way,
                  .seconds = seconds / 2,
                  .monitor = monitor,
                  .rooms = {.values = ROOMS, .base = USUAL},
                  .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
-    TRY(wfre_ranker_create(model, false, pool, &f.ranker, error));
-    TRY(wfre_ranker_know(f.ranker, graph, WFRE_TRAIN, error));
-    model->settings.answering = WFRE_BY_EDGES;
-    TRY(pass(&f, queries, count, true, fit_room, error));
-    model->settings.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
-    TRY(pass(&f, queries, count, false, fit_sharpness, error));
+    f.way.by = WFRE_BY_EDGES;
+    CHECK(pass(&f, queries, count, true, fit_room, error));
+    f.way.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
+    CHECK(pass(&f, queries, count, false, fit_sharpness, error));
     double best = wfre_tally_best(&f.sharpnesses);
-    model->settings.edge_sharpness = rounded(sharpness_at(best));
+    f.way.edge_sharpness = rounded(sharpness_at(best));
     if (f.against_embedding[lround(best)] < 0)
-        model->settings.answering = WFRE_BY_EMBEDDING;
-cleanup:
-    if (status != WFRE_OK)
-        model->settings = before;
-    wfre_ranker_free(f.ranker);
-    return status;
+        f.way.by = WFRE_BY_EMBEDDING;
+    *way = f.way;
+    return WFRE_OK;
 }

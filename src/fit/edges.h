@@ -4,14 +4,14 @@
 
 #include "measure/rank.h"
 
-/* Sets edge-room to what ranks the hard answers of all queries best, edge-sharpness to what ranks
- * those of all but single edges best (both as usual if there are too few queries to tell), and
- * answering to whatever is better with them. The edges of the train split are known. The standings
- * of the queries are overwritten. `seconds` limits it by leaving out the last queries; 0 for no
- * limit. */
-WFRE_NODISCARD wfre_status wfre_edges_fit(const wfre_graph *graph, wfre_model *model,
+/* Sets the edge_room of a way to what ranks the hard answers of all queries best, its
+ * edge_sharpness to what ranks those of all but single edges best (both as usual if there are too
+ * few queries to tell), and whether it answers by edges to whatever is better with them. The edges
+ * of the train split are known. The standings of the queries are overwritten. `seconds` limits it
+ * by leaving out the last queries; 0 for no limit. */
+WFRE_NODISCARD wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way,
                                           const wfre_rank_query *queries, size_t count,
-                                          double seconds, wfre_pool *pool,
-                                          const wfre_monitor *monitor, wfre_error *error);
+                                          double seconds, const wfre_monitor *monitor,
+                                          wfre_error *error);
 
 #endif

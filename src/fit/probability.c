@@ -11,7 +11,6 @@
 #include "exact/exact.h"
 #include "fit/probability.h"
 #include "graph/graph.h"
-#include "infer/predict.h"
 #include "infer/probability.h"
 #include "query/types.h"
 #include "sample/queryset.h"
@@ -35,8 +34,7 @@ typedef struct sample {
 } sample;
 
 typedef struct fitting {
-    const wfre_model *model;
-    wfre_exact *exact;
+    wfre_session *session;
     wfre_arena arena;   /* of a batch */
     wfre_strings names; /* of shapes; 0 is "*" */
     uint64_t *queries;  /* of each shape, so far */
@@ -63,53 +61,89 @@ static wfre_status find_shape(fitting *f, const wfre_node *tree, uint32_t *shape
     return WFRE_OK;
 }
 
-static wfre_status add_samples(fitting *f, const wfre_predict_query *query,
-                               const wfre_rank_query *given, wfre_error *error)
+/* A batch of queries and what is wanted of them. */
+typedef struct asking {
+    fitting *fitting;
+    const wfre_rank_query *given;
+    wfre_wanted wanted[BATCH];
+    wfre_hit hits[BATCH][DEPTH];
+} asking;
+
+static wfre_status add_samples(fitting *f, const wfre_rank_query *given, const wfre_wanted *found,
+                               const wfre_reasoner *reasoner, wfre_error *error)
 {
     uint32_t shape;
-    CHECK(find_shape(f, query->tree, &shape, error));
-    if (!WFRE_RESERVE(&f->samples, &f->sample_capacity, f->sample_count + query->hit_count))
+    CHECK(find_shape(f, given->tree, &shape, error));
+    if (!WFRE_RESERVE(&f->samples, &f->sample_capacity, f->sample_count + found->hit_count))
         return wfre_fail_memory(error, "calibrating");
     bool held_out = f->queries[shape]++ % 3 == 2;
-    wfre_calibration_view view =
-        wfre_calibration_view_of(f->model, "", query->hits, query->hit_count, given->easy.count);
-    for (size_t i = 0; i < query->hit_count; i++) {
+    wfre_calibration_view view = wfre_calibration_view_of(
+        f->session->engine->model, reasoner, "", found->hits, found->hit_count, given->easy.count);
+    for (size_t i = 0; i < found->hit_count; i++) {
         sample *s = &f->samples[f->sample_count++];
         *s = (sample){.shape = shape,
-                      .answer = wfre_list_has(given->hard, query->hits[i].entity),
+                      .answer = wfre_list_has(given->hard, found->hits[i].entity),
                       .held_out = held_out,
                       .shown = i < SHOWN};
-        wfre_calibration_terms(f->model, &view, query->hits, i, s->terms);
+        wfre_calibration_terms(&view, found->hits, i, s->terms);
     }
     return WFRE_OK;
 }
 
-/* Predicts the queries, or as many as there is time for, and keeps what their rankings show. */
-static wfre_status collect(fitting *f, const wfre_rank_query *given, size_t all, double seconds,
-                           wfre_predictor *predictor, const wfre_monitor *monitor,
-                           wfre_error *error)
+static wfre_status use_scores(void *context, const wfre_scores *scores, const uint32_t *questions,
+                              wfre_error *error)
 {
+    asking *a = context;
+    CHECK(wfre_scores_top(scores, questions, a->wanted, error));
+    for (size_t q = 0; q < scores->count; q++)
+        CHECK(add_samples(a->fitting, &a->given[questions[q]], &a->wanted[questions[q]],
+                          scores->reasoner, error));
+    return WFRE_OK;
+}
+
+/* Predicts a batch and keeps what its rankings show. */
+static wfre_status ask(asking *a, size_t count, wfre_error *error)
+{
+    fitting *f = a->fitting;
+    const wfre_node *trees[BATCH];
+    wfre_arena_reset(&f->arena);
+    for (size_t q = 0; q < count; q++) {
+        const wfre_rank_query *own = &a->given[q];
+        trees[q] = own->tree;
+        a->wanted[q] = (wfre_wanted){.top = DEPTH, .hits = a->hits[q]};
+        CHECK(wfre_exact_settled(f->session->exact, WFRE_TRAIN, own->tree, own->easy, &f->arena,
+                                 &a->wanted[q].without, error));
+    }
+    wfre_inference questions = {.trees = trees,
+                                .count = count,
+                                .way = f->session->engine->model->settings.way,
+                                .split = WFRE_TRAIN,
+                                .purpose = WFRE_FOR_TOP};
+    return wfre_infer(f->session, &questions, use_scores, a, error);
+}
+
+/* All queries, or as many as there is time for. */
+static wfre_status collect(fitting *f, const wfre_rank_query *given, size_t all, double seconds,
+                           const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
     double end = wfre_clock() + seconds;
-    wfre_hit hits[BATCH][DEPTH];
-    wfre_predict_query queries[BATCH];
+    asking *a = wfre_alloc_zero(1, sizeof *a);
+    if (!a)
+        return wfre_fail_memory(error, "calibrating");
+    a->fitting = f;
     for (size_t first = 0; first < all; first += BATCH) {
         size_t count = all - first < BATCH ? all - first : BATCH;
-        wfre_arena_reset(&f->arena);
-        for (size_t q = 0; q < count; q++) {
-            const wfre_rank_query *own = &given[first + q];
-            queries[q] = (wfre_predict_query){.tree = own->tree, .top = DEPTH, .hits = hits[q]};
-            CHECK(wfre_exact_settled(f->exact, WFRE_TRAIN, own->tree, own->easy, &f->arena,
-                                     &queries[q].without, error));
-        }
-        CHECK(wfre_predict(predictor, queries, count, false, error));
-        for (size_t q = 0; q < count; q++)
-            CHECK(add_samples(f, &queries[q], &given[first + q], error));
-        CHECK(wfre_check_interrupt(monitor, error));
+        a->given = given + first;
+        TRY(ask(a, count, error));
+        TRY(wfre_check_interrupt(monitor, error));
         wfre_report(monitor, "calibrating", first + count, all, NULL);
         if (seconds > 0 && wfre_clock() > end)
             break;
     }
-    return WFRE_OK;
+cleanup:
+    wfre_free(a);
+    return status;
 }
 
 /* ---- fitting ------------------------------------------------------------------------------ */
@@ -306,36 +340,36 @@ static void judge(const fitting *f, wfre_calibration *calibration)
         r->queries += f->queries[s] / 3;
 }
 
-wfre_status wfre_calibrate_on(const wfre_graph *graph, wfre_model *model,
-                              const wfre_rank_query *queries, size_t count, double seconds,
-                              wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+static wfre_status calibrate(fitting *f, const wfre_rank_query *queries, size_t count,
+                             double seconds, const wfre_monitor *monitor, wfre_calibration **result,
+                             wfre_error *error)
 {
-    wfre_status status;
-    wfre_predictor *predictor = NULL;
-    wfre_calibration *calibration = NULL;
-    fitting f = {.model = model};
     uint32_t all;
+    CHECK(wfre_strings_intern(&f->names, "*", 1, &all, error));
+    CHECK(collect(f, queries, count, seconds, monitor, error));
+    measure_terms(f);
+    wfre_calibration *calibration = wfre_alloc_zero(1, sizeof *calibration);
+    if (!calibration)
+        return wfre_fail_memory(error, "calibrating");
+    wfre_status status = fit_all(f, calibration, error);
+    if (status != WFRE_OK) {
+        wfre_calibration_free(calibration);
+        return status;
+    }
+    judge(f, calibration);
+    *result = calibration;
+    return WFRE_OK;
+}
+
+wfre_status wfre_calibrate_on(wfre_session *session, const wfre_rank_query *queries, size_t count,
+                              double seconds, const wfre_monitor *monitor,
+                              wfre_calibration **calibration, wfre_error *error)
+{
+    fitting f = {.session = session};
     if (count == 0)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "there are no queries to calibrate on");
-    TRY(wfre_predictor_create(model, pool, &predictor, error));
-    TRY(wfre_predictor_know(predictor, graph, WFRE_TRAIN, error));
-    TRY(wfre_exact_create(graph, &f.exact, error));
-    TRY(wfre_strings_intern(&f.names, "*", 1, &all, error));
-    TRY(collect(&f, queries, count, seconds, predictor, monitor, error));
-    measure_terms(&f);
-    calibration = wfre_alloc_zero(1, sizeof *calibration);
-    if (!calibration)
-        TRY(wfre_fail_memory(error, "calibrating"));
-    TRY(fit_all(&f, calibration, error));
-    judge(&f, calibration);
-    wfre_calibration_free(model->calibration);
-    model->calibration = calibration;
-    calibration = NULL;
-cleanup:
-    wfre_calibration_free(calibration);
-    wfre_predictor_free(predictor);
-    wfre_exact_free(f.exact);
+    wfre_status status = calibrate(&f, queries, count, seconds, monitor, calibration, error);
     wfre_arena_free(&f.arena);
     wfre_strings_free(&f.names);
     wfre_text_free(&f.name);
@@ -350,8 +384,10 @@ wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const cha
     wfre_status status;
     wfre_queryset set = {0};
     wfre_rank_query *list = NULL;
-    TRY(wfre_model_check_graph(model, graph, error));
+    wfre_session *session = NULL;
+    wfre_calibration *made = NULL;
     TRY(wfre_queryset_read(queries, graph, &set, error));
+    TRY(wfre_session_open(graph, model, pool, &session, error));
     list = wfre_alloc_zero(set.count, sizeof *list);
     if (!list)
         TRY(wfre_fail_memory(error, "calibrating"));
@@ -359,8 +395,13 @@ wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const cha
         list[q] = (wfre_rank_query){.tree = set.rows[q].tree,
                                     .easy = wfre_queryset_easy(&set, q),
                                     .hard = wfre_queryset_hard(&set, q)};
-    TRY(wfre_calibrate_on(graph, model, list, set.count, 0, pool, monitor, error));
+    TRY(wfre_calibrate_on(session, list, set.count, 0, monitor, &made, error));
 cleanup:
+    wfre_session_free(session);
+    if (made) {
+        wfre_calibration_free(model->calibration);
+        model->calibration = made;
+    }
     wfre_queryset_clear(&set);
     wfre_free(list);
     return status;

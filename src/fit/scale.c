@@ -15,8 +15,8 @@ enum {
 };
 
 typedef struct fitting {
-    wfre_model *model;
-    wfre_ranker *ranker;
+    wfre_session *session;
+    wfre_way way;
     wfre_tally tallies[WFRE_LIFTS];
 } fitting;
 
@@ -33,8 +33,8 @@ static wfre_status rank_batch(fitting *f, const wfre_rank_query *queries, size_t
     double mrr[BATCH][FACTORS];
     for (int i = 0; i < FACTORS; i++) {
         for (int last = 0; last < WFRE_LIFTS; last++)
-            f->model->settings.lift[last] = factor_at(i);
-        CHECK(wfre_ranker_run(f->ranker, queries, count, f->model->settings.unions, error));
+            f->way.lift[last] = factor_at(i);
+        CHECK(wfre_rank(f->session, &f->way, WFRE_TRAIN, queries, count, NULL, error));
         for (size_t q = 0; q < count; q++)
             if (queries[q].hard.count > 0)
                 mrr[q][i] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
@@ -47,30 +47,24 @@ static wfre_status rank_batch(fitting *f, const wfre_rank_query *queries, size_t
     return WFRE_OK;
 }
 
-wfre_status wfre_lift_fit(wfre_model *model, const wfre_rank_query *queries, size_t count,
-                          double seconds, wfre_pool *pool, const wfre_monitor *monitor,
+wfre_status wfre_lift_fit(wfre_session *session, wfre_way *way, const wfre_rank_query *queries,
+                          size_t count, double seconds, const wfre_monitor *monitor,
                           wfre_error *error)
 {
-    wfre_status status;
-    fitting f = {.model = model};
-    wfre_model_settings before = model->settings;
+    fitting f = {.session = session, .way = *way};
     double end = wfre_clock() + seconds;
+    f.way.by = WFRE_BY_EMBEDDING;
     for (int last = 0; last < WFRE_LIFTS; last++)
         f.tallies[last] = (wfre_tally){.values = FACTORS, .base = ONE};
-    TRY(wfre_ranker_create(model, false, pool, &f.ranker, error));
     for (size_t first = 0; first < count; first += BATCH) {
         wfre_report(monitor, "fitting lifts", first, count, NULL);
-        TRY(wfre_check_interrupt(monitor, error));
-        TRY(rank_batch(&f, queries + first, count - first < BATCH ? count - first : BATCH, error));
+        CHECK(wfre_check_interrupt(monitor, error));
+        CHECK(
+            rank_batch(&f, queries + first, count - first < BATCH ? count - first : BATCH, error));
         if (seconds > 0 && wfre_clock() > end)
             break;
     }
     for (int last = 0; last < WFRE_LIFTS; last++) /* of three decimals */
-        model->settings.lift[last] =
-            round(1000 * factor_at(wfre_tally_best(&f.tallies[last]))) / 1000;
-cleanup:
-    if (status != WFRE_OK)
-        model->settings = before;
-    wfre_ranker_free(f.ranker);
-    return status;
+        way->lift[last] = round(1000 * factor_at(wfre_tally_best(&f.tallies[last]))) / 1000;
+    return WFRE_OK;
 }

@@ -7,6 +7,8 @@
 #ifndef WFRE_SRC_GRAPH_IMAGE_H
 #define WFRE_SRC_GRAPH_IMAGE_H
 
+#include <stdatomic.h>
+
 #include "base/file.h"
 #include "graph/graph.h"
 
@@ -111,6 +113,7 @@ uint32_t wfre_names_find(const wfre_names *names, const char *text, size_t lengt
 uint32_t *wfre_names_index(const wfre_names *names, uint64_t *slot_count);
 
 struct wfre_graph {
+    _Atomic uint32_t others; /* owners besides the first */
     wfre_mapping mapping;
     unsigned char *owned; /* the image of a graph built in memory, else NULL */
     const wfre_image_header *header;

@@ -212,9 +212,16 @@ cleanup:
     return status;
 }
 
+wfre_graph *wfre_graph_ref(const wfre_graph *graph)
+{
+    wfre_graph *shared = (wfre_graph *)(uintptr_t)graph; /* the count is all that changes */
+    atomic_fetch_add(&shared->others, 1);
+    return shared;
+}
+
 void wfre_graph_close(wfre_graph *graph)
 {
-    if (!graph)
+    if (!graph || atomic_fetch_sub(&graph->others, 1) > 0)
         return;
     wfre_unmap(&graph->mapping);
     wfre_free(graph->owned);

@@ -2,7 +2,7 @@
 #ifndef WFRE_SRC_MODEL_EMBED_H
 #define WFRE_SRC_MODEL_EMBED_H
 
-#include "model/run.h"
+#include "model/matrices.h"
 
 /* Query q of the last wfre_embed is nearest to an entity by the smallest distance to one of the
  * rows begin[q] .. begin[q+1]: one row, or one for each branch of a union in disjunctive normal
@@ -15,16 +15,16 @@ typedef struct wfre_embedding {
 
 typedef struct wfre_embedder wfre_embedder;
 
-/* Borrows all of them until freed. The model's layers must not change meanwhile. */
-WFRE_NODISCARD wfre_status wfre_embedder_create(const wfre_model *model, wfre_pool *pool,
+/* The workspace of one thread. Borrows all of them until freed. */
+WFRE_NODISCARD wfre_status wfre_embedder_create(wfre_matrices *matrices, wfre_pool *pool,
                                                 wfre_linalg *linalg, wfre_embedder **embedder,
                                                 wfre_error *error);
 void wfre_embedder_free(wfre_embedder *embedder);
 
-/* Embeds `count` queries under the given treatment of unions, and lifts them as the model says. The
- * ids in the trees are those of the model's graph. */
+/* Embeds `count` queries, with unions and lifts as `way` says. The ids in the trees are those of
+ * the model's graph. */
 WFRE_NODISCARD wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees,
-                                      size_t count, wfre_union unions, wfre_embedding *embedding,
+                                      size_t count, const wfre_way *way, wfre_embedding *embedding,
                                       wfre_error *error);
 
 /* Embeds queries of common shapes with random contents, always the same: something to fit

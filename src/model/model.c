@@ -127,9 +127,16 @@ cleanup:
     return status;
 }
 
+wfre_model *wfre_model_ref(const wfre_model *model)
+{
+    wfre_model *shared = (wfre_model *)(uintptr_t)model; /* the count is all that changes */
+    atomic_fetch_add(&shared->others, 1);
+    return shared;
+}
+
 void wfre_model_free(wfre_model *model)
 {
-    if (!model)
+    if (!model || atomic_fetch_sub(&model->others, 1) > 0)
         return;
     wfre_layers_free(model->layers);
     if (!model->entities_mapped)

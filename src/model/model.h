@@ -15,6 +15,8 @@
 #ifndef WFRE_SRC_MODEL_MODEL_H
 #define WFRE_SRC_MODEL_MODEL_H
 
+#include <stdatomic.h>
+
 #include "base/error.h"
 #include "wfre/model.h"
 
@@ -38,6 +40,7 @@ typedef struct wfre_tensor {
 } wfre_tensor;
 
 struct wfre_model {
+    _Atomic uint32_t others; /* owners besides the first */
     wfre_model_settings settings;
     uint32_t entity_count;
     uint32_t relation_count;         /* directed */

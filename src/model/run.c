@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/rng.h"
+#include "base/scope.h"
 #include "model/weights.h"
 
 enum { BLOCK_ROWS = 8 }; /* rows a pool task handles at a time */
@@ -481,6 +482,7 @@ wfre_status wfre_run_forward(wfre_run *run, const wfre_program *program, const w
     for_rows(run, 0, program->leaf_count, 0, entity_forward);
     for (uint32_t i = 0; i < program->level_count; i++) {
         const wfre_program_level *level = &program->levels[i];
+        CHECK(wfre_check_stop(error));
         CHECK(project_forward(run, level, error));
         for_rows(run, level->combine_begin, level->combine_end, 0, combine_forward);
     }

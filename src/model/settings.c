@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "model/model.h"
 
 static const char *const TNORMS[] = {"godel", "product", "lukasiewicz", NULL};
@@ -23,7 +24,8 @@ const wfre_setting wfre_model_table[] = {
      "equal parts of a histogram, each projected (and, with the local guide, learned) by itself"},
     {"tnorm", WFRE_SETTING_NAME, FIELD(tnorm), 0, 0, TNORMS,
      "intersection: godel, product or lukasiewicz"},
-    {"union", WFRE_SETTING_NAME, FIELD(unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm"},
+    {"union", WFRE_SETTING_NAME, FIELD(way.unions), 0, 0, UNIONS,
+     "union: dnf, demorgan or tconorm"},
     {"score", WFRE_SETTING_NAME, FIELD(score.kind), 0, 0, SCORES,
      "wfr, local, hellinger, kl, l1, l2, inner or wasserstein"},
     {"block", WFRE_SETTING_U32, FIELD(score.block), 1, 4096, NULL,
@@ -40,17 +42,17 @@ const wfre_setting wfre_model_table[] = {
      "added to every element before scoring"},
     {"gamma", WFRE_SETTING_REAL, FIELD(gamma), -1e6, 1e6, NULL, "margin"},
     {"rho", WFRE_SETTING_REAL, FIELD(rho), 1e-9, 1e9, NULL, "scale of the distance"},
-    {"lift-projection", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_PROJECTION]), 1e-3, 1e3, NULL,
+    {"lift-projection", WFRE_SETTING_REAL, FIELD(way.lift[WFRE_LAST_PROJECTION]), 1e-3, 1e3, NULL,
      "what is asked is multiplied by this, if a projection is its last step"},
-    {"lift-intersection", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_INTERSECTION]), 1e-3, 1e3, NULL,
-     "the same for intersections"},
-    {"lift-negation", WFRE_SETTING_REAL, FIELD(lift[WFRE_LAST_NEGATION]), 1e-3, 1e3, NULL,
+    {"lift-intersection", WFRE_SETTING_REAL, FIELD(way.lift[WFRE_LAST_INTERSECTION]), 1e-3, 1e3,
+     NULL, "the same for intersections"},
+    {"lift-negation", WFRE_SETTING_REAL, FIELD(way.lift[WFRE_LAST_NEGATION]), 1e-3, 1e3, NULL,
      "the same for intersections with a complement"},
-    {"answering", WFRE_SETTING_NAME, FIELD(answering), 0, 0, ANSWERINGS,
+    {"answering", WFRE_SETTING_NAME, FIELD(way.by), 0, 0, ANSWERINGS,
      "of questions: embedding (as a whole) or edges (one by one, known ones certain)"},
-    {"edge-sharpness", WFRE_SETTING_REAL, FIELD(edge_sharpness), 1e-3, 1e3, NULL,
+    {"edge-sharpness", WFRE_SETTING_REAL, FIELD(way.edge_sharpness), 1e-3, 1e3, NULL,
      "factor of the logits of edges"},
-    {"edge-room", WFRE_SETTING_REAL, FIELD(edge_room), 0, 100, NULL,
+    {"edge-room", WFRE_SETTING_REAL, FIELD(way.edge_room), 0, 100, NULL,
      "how much it counts that an entity seems to lack an edge"},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
@@ -86,15 +88,24 @@ void wfre_model_settings_default(wfre_model_settings *settings)
         .layers = 1,
         .members = 1,
         .tnorm = WFRE_TNORM_GODEL,
-        .unions = WFRE_UNION_DNF,
         .gamma = 37.5,
         .rho = 120,
-        .lift = {1, 1, 1},
-        .answering = WFRE_BY_EMBEDDING,
-        .edge_sharpness = 0.7,
-        .edge_room = 0.4,
+        .way = {.by = WFRE_BY_EMBEDDING,
+                .unions = WFRE_UNION_DNF,
+                .lift = {1, 1, 1},
+                .edge_sharpness = 0.7,
+                .edge_room = 0.4},
     };
     wfre_score_defaults(settings->dim, &settings->score);
+}
+
+uint64_t wfre_way_hash(const wfre_way *way)
+{
+    uint64_t parts[] = {way->by, way->unions, way->exhaustive};
+    double numbers[] = {way->lift[0], way->lift[1], way->lift[2], way->edge_sharpness,
+                        way->edge_room};
+    _Static_assert(WFRE_LIFTS == 3, "all lifts are hashed");
+    return wfre_hash(numbers, sizeof numbers, wfre_hash(parts, sizeof parts, 0));
 }
 
 wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_error *error)
@@ -119,10 +130,10 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "rho must be positive and gamma finite");
     for (int i = 0; i < WFRE_LIFTS; i++)
-        if (!(settings->lift[i] > 0) || !isfinite(settings->lift[i]))
+        if (!(settings->way.lift[i] > 0) || !isfinite(settings->way.lift[i]))
             return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "lifts must be positive");
-    if (!(settings->edge_sharpness > 0) || !isfinite(settings->edge_sharpness) ||
-        !(settings->edge_room >= 0) || !isfinite(settings->edge_room))
+    if (!(settings->way.edge_sharpness > 0) || !isfinite(settings->way.edge_sharpness) ||
+        !(settings->way.edge_room >= 0) || !isfinite(settings->way.edge_room))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "edge-sharpness must be positive and edge-room not negative");
     wfre_score_settings scored = settings->score;

@@ -28,8 +28,6 @@ typedef struct side {
 
 struct wfre_filter {
     const wfre_score *score;
-    wfre_pool *pool;
-    wfre_linalg *linalg;
     size_t dim, block, blocks;
     size_t landmarks; /* on each side */
     size_t raw;       /* features of a block: two a landmark, 1, and its sum */
@@ -40,8 +38,6 @@ struct wfre_filter {
     side entities, queries;
     size_t entity_count;
     float *entity_features; /* [entities, width] */
-    float *query_features;  /* [queries, width] */
-    size_t query_capacity;
 };
 
 bool wfre_filter_suits(const wfre_score_settings *settings)
@@ -63,6 +59,7 @@ typedef struct feature_scratch {
 typedef struct feature_job {
     const wfre_filter *filter;
     const side *side;
+    wfre_pool *pool;
     const float *rows; /* [count, d] */
     size_t count;
     double *raw;     /* out: [count * blocks, raw], or NULL */
@@ -189,13 +186,13 @@ static wfre_status make_features(feature_job *job, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     const wfre_filter *f = job->filter;
-    unsigned threads = wfre_pool_threads(f->pool);
+    unsigned threads = wfre_pool_threads(job->pool);
     size_t chunks = (job->count + CHUNK - 1) / CHUNK;
     job->scratch = make_scratch(f, threads);
     job->statuses = wfre_alloc_zero(chunks + 1, sizeof *job->statuses);
     if (!job->scratch || !job->statuses)
         TRY(wfre_fail_memory(error, "estimating distances"));
-    wfre_pool_run(f->pool, chunks, run_chunk, job);
+    TRY(wfre_pool_try(job->pool, chunks, run_chunk, job, error));
     for (size_t c = 0; c < chunks; c++)
         if (job->statuses[c] != WFRE_OK)
             TRY(wfre_fail_memory(error, "estimating distances"));
@@ -261,22 +258,28 @@ static wfre_status choose_landmarks(const wfre_filter *f, side *own, double *val
 }
 
 /* The raw features of sampled blocks, which are packed into rows for the purpose. */
-static wfre_status sample_features(const wfre_filter *f, const side *own, const float *blocks,
-                                   size_t count, float *rows, double *raw, wfre_error *error)
+static wfre_status sample_features(const wfre_filter *f, const side *own, wfre_pool *pool,
+                                   const float *blocks, size_t count, float *rows, double *raw,
+                                   wfre_error *error)
 {
     memcpy(rows, blocks, count * f->block * sizeof *rows);
-    feature_job job = {
-        .filter = f, .side = own, .rows = rows, .count = rows_for(f, count), .raw = raw};
+    feature_job job = {.filter = f,
+                       .side = own,
+                       .pool = pool,
+                       .rows = rows,
+                       .count = rows_for(f, count),
+                       .raw = raw};
     return make_features(&job, error);
 }
 
-static wfre_status fit(wfre_filter *f, const wfre_filter_input *input, wfre_error *error)
+static wfre_status fit(wfre_filter *f, const wfre_filter_input *input, wfre_pool *pool,
+                       wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     sample s = {.blocks = {.left_count = f->left_sample, .right_count = f->right_sample}};
     const wfre_block_sample *blocks = &s.blocks;
     TRY(allocate_sample(f, &s, error));
-    TRY(wfre_block_sample_draw(&s.blocks, f->score, f->pool,
+    TRY(wfre_block_sample_draw(&s.blocks, f->score, pool,
                                (wfre_block_source){input->entities, input->entity_count},
                                (wfre_block_source){input->queries, input->query_count}, error));
     memcpy(s.pivoted, blocks->values, f->left_sample * f->right_sample * sizeof *s.pivoted);
@@ -287,8 +290,10 @@ static wfre_status fit(wfre_filter *f, const wfre_filter_input *input, wfre_erro
             s.pivoted[j * f->left_sample + i] = blocks->values[i * f->right_sample + j];
     TRY(choose_landmarks(f, &f->entities, s.pivoted, f->right_sample, f->left_sample, blocks->right,
                          error));
-    TRY(sample_features(f, &f->entities, blocks->left, f->left_sample, s.rows, s.raw[0], error));
-    TRY(sample_features(f, &f->queries, blocks->right, f->right_sample, s.rows, s.raw[1], error));
+    TRY(sample_features(f, &f->entities, pool, blocks->left, f->left_sample, s.rows, s.raw[0],
+                        error));
+    TRY(sample_features(f, &f->queries, pool, blocks->right, f->right_sample, s.rows, s.raw[1],
+                        error));
     TRY(wfre_separable_fit(&(wfre_separable){.rows = f->left_sample,
                                              .columns = f->right_sample,
                                              .v = blocks->values,
@@ -306,7 +311,7 @@ cleanup:
 
 /* ---- making and using --------------------------------------------------------------------- */
 
-wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool, wfre_linalg *linalg,
+wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool,
                                wfre_filter **filter, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
@@ -315,8 +320,6 @@ wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool, 
     if (!f)
         return wfre_fail_memory(error, "fitting a filter");
     f->score = input->score;
-    f->pool = pool;
-    f->linalg = linalg;
     f->dim = settings->dimension;
     f->block = settings->block;
     f->blocks = f->dim / f->block;
@@ -329,12 +332,13 @@ wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool, 
     f->width = f->blocks * f->rank;
     f->entities.left = true;
     f->entity_count = input->entity_count;
-    TRY(fit(f, input, error));
+    TRY(fit(f, input, pool, error));
     f->entity_features = wfre_alloc_tensor(f->entity_count * f->width, sizeof(float));
     if (!f->entity_features)
         TRY(wfre_fail_memory(error, "fitting a filter"));
     feature_job job = {.filter = f,
                        .side = &f->entities,
+                       .pool = pool,
                        .rows = input->entities,
                        .count = f->entity_count,
                        .features = f->entity_features};
@@ -355,32 +359,37 @@ void wfre_filter_free(wfre_filter *filter)
     wfre_free(filter->queries.landmarks);
     wfre_free(filter->queries.map);
     wfre_free(filter->entity_features);
-    wfre_free(filter->query_features);
     wfre_free(filter);
 }
 
-wfre_status wfre_filter_estimate(wfre_filter *filter, const float *queries, size_t count,
-                                 float *estimates, wfre_error *error)
+wfre_status wfre_filter_estimate(const wfre_filter *filter, wfre_linalg *linalg, wfre_pool *pool,
+                                 const float *queries, size_t count, float *scores,
+                                 wfre_error *error)
 {
-    if (!wfre_reserve(&filter->query_features, &filter->query_capacity, count,
-                      filter->width * sizeof(float)))
-        return wfre_fail_memory(error, "estimating distances");
+    wfre_status status;
+    float *features = wfre_alloc(count, filter->width * sizeof *features);
     feature_job job = {.filter = filter,
                        .side = &filter->queries,
+                       .pool = pool,
                        .rows = queries,
                        .count = count,
-                       .features = filter->query_features};
-    CHECK(make_features(&job, error));
+                       .features = features};
+    if (!features)
+        TRY(wfre_fail_memory(error, "estimating distances"));
+    TRY(make_features(&job, error));
     wfre_gemm_job product = {.transpose_b = true,
                              .m = count,
                              .n = filter->entity_count,
                              .k = filter->width,
-                             .alpha = 1 / (float)filter->blocks,
-                             .a = filter->query_features,
+                             .alpha = -1 / (float)filter->blocks,
+                             .a = features,
                              .lda = filter->width,
                              .b = filter->entity_features,
                              .ldb = filter->width,
-                             .c = estimates,
+                             .c = scores,
                              .ldc = filter->entity_count};
-    return wfre_gemm(filter->linalg, WFRE_FP32, &product, 1, error);
+    TRY(wfre_gemm(linalg, WFRE_FP32, &product, 1, error));
+cleanup:
+    wfre_free(features);
+    return status;
 }

@@ -34,14 +34,15 @@ typedef struct wfre_filter_input {
     size_t query_count;
 } wfre_filter_input;
 
-/* Borrows pool and linalg until freed. The same input gives the same bits. */
+/* The same input gives the same bits. */
 WFRE_NODISCARD wfre_status wfre_filter_create(const wfre_filter_input *input, wfre_pool *pool,
-                                              wfre_linalg *linalg, wfre_filter **filter,
-                                              wfre_error *error);
+                                              wfre_filter **filter, wfre_error *error);
 void wfre_filter_free(wfre_filter *filter);
 
-/* estimates[q * entities + e] for `count` query rows. One call at a time. */
-WFRE_NODISCARD wfre_status wfre_filter_estimate(wfre_filter *filter, const float *queries,
-                                                size_t count, float *estimates, wfre_error *error);
+/* scores[q * entities + e] for `count` query rows: the estimated distances, negated. Any number of
+ * threads may ask one filter, each with a linalg context of its own. */
+WFRE_NODISCARD wfre_status wfre_filter_estimate(const wfre_filter *filter, wfre_linalg *linalg,
+                                                wfre_pool *pool, const float *queries, size_t count,
+                                                float *scores, wfre_error *error);
 
 #endif

@@ -32,17 +32,13 @@ static const float TINY = 1e-30f; /* stands for the largest feature where all ar
 
 struct wfre_sketch {
     const wfre_model *model;
-    wfre_pool *pool;
     const wfre_vector_table *vectors;
     wfre_sketch_shape shape;
     float floor;
     float *spread; /* [block, sums]: H, unless no mass moves, and a column of ones */
     const wfre_sketch_tables *tables; /* the model's, or */
     wfre_sketch_tables *own;          /* made here */
-    int16_t *query_features;          /* [queries, stride] */
-    size_t query_capacity;
-    float *scratch; /* by worker, scratch_size each */
-    size_t scratch_size;
+    size_t scratch_size;              /* floats that a worker takes */
 };
 
 bool wfre_sketch_suits(const wfre_score_settings *settings)
@@ -91,12 +87,18 @@ static float pack_entity(const wfre_sketch *s, size_t entity, float *scratch, in
     return largest / 127;
 }
 
-static void sketch_entities(void *context, size_t task, unsigned worker)
+typedef struct packing {
+    const wfre_sketch *sketch;
+    float *scratch; /* by worker */
+} packing;
+
+static void pack_entities(void *context, size_t task, unsigned worker)
 {
-    const wfre_sketch *s = context;
+    const packing *p = context;
+    const wfre_sketch *s = p->sketch;
     size_t end = (task + 1) * ROWS;
     for (size_t e = task * ROWS; e < end && e < s->shape.entities; e++)
-        s->own->steps[e] = pack_entity(s, e, s->scratch + worker * s->scratch_size,
+        s->own->steps[e] = pack_entity(s, e, p->scratch + worker * s->scratch_size,
                                        s->own->features + e * s->shape.stride);
 }
 
@@ -149,7 +151,7 @@ static void take_maps(wfre_sketch *s, const double *raw, const double *maps)
 }
 
 static wfre_status fit(wfre_sketch *s, const wfre_score *score, const wfre_embedding *examples,
-                       wfre_error *error)
+                       wfre_pool *pool, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     const wfre_sketch_shape *shape = &s->shape;
@@ -165,7 +167,7 @@ static wfre_status fit(wfre_sketch *s, const wfre_score *score, const wfre_embed
         s->vectors->clamp01(shape->dim, s->model->entities + entity * shape->dim,
                             rows + i * shape->dim);
     }
-    TRY(wfre_block_sample_draw(&sample, score, s->pool, (wfre_block_source){rows, SOURCE_ROWS},
+    TRY(wfre_block_sample_draw(&sample, score, pool, (wfre_block_source){rows, SOURCE_ROWS},
                                (wfre_block_source){examples->rows, examples->row_count}, error));
     left = sample_features(s, sample.left, SAMPLE_LEFT);
     right = sample_features(s, sample.right, SAMPLE_RIGHT);
@@ -206,7 +208,7 @@ static void fill_spread(wfre_sketch *s, const wfre_score_settings *settings)
 }
 
 /* All but the tables. */
-static wfre_status create_frame(const wfre_model *model, const wfre_score *score, wfre_pool *pool,
+static wfre_status create_frame(const wfre_model *model, const wfre_score *score,
                                 wfre_sketch **result, wfre_error *error)
 {
     wfre_status status;
@@ -216,16 +218,13 @@ static wfre_status create_frame(const wfre_model *model, const wfre_score *score
     if (!s)
         return wfre_fail_memory(error, "sketching");
     s->model = model;
-    s->pool = pool;
     s->shape = wfre_sketch_shape_for(settings, model->entity_count);
     s->floor = (float)settings->floor;
     TRY(wfre_isa_select(&isa, error));
     s->vectors = wfre_vector_table_for(isa);
     s->scratch_size = (s->shape.raw + s->shape.rank) * s->shape.blocks + s->shape.dim;
-    s->scratch =
-        wfre_alloc_tensor(wfre_pool_threads(s->pool) * s->scratch_size, sizeof *s->scratch);
     s->spread = wfre_alloc(s->shape.block * s->shape.sums, sizeof *s->spread);
-    if (!s->scratch || !s->spread)
+    if (!s->spread)
         TRY(wfre_fail_memory(error, "sketching"));
     fill_spread(s, settings);
     *result = s;
@@ -241,29 +240,33 @@ wfre_status wfre_sketch_create(const wfre_model *model, const wfre_score *score,
 {
     wfre_status status;
     wfre_sketch *s = NULL;
-    TRY(create_frame(model, score, pool, &s, error));
+    float *scratch = NULL;
+    TRY(create_frame(model, score, &s, error));
     s->own = wfre_sketch_tables_allocate(&s->shape);
-    if (!s->own)
+    scratch = wfre_alloc_tensor(wfre_pool_threads(pool) * s->scratch_size, sizeof *scratch);
+    if (!s->own || !scratch)
         TRY(wfre_fail_memory(error, "sketching"));
     s->tables = s->own;
-    TRY(fit(s, score, examples, error));
-    wfre_pool_run(pool, (s->shape.entities + ROWS - 1) / ROWS, sketch_entities, s);
+    TRY(fit(s, score, examples, pool, error));
+    packing p = {s, scratch};
+    TRY(wfre_pool_try(pool, (s->shape.entities + ROWS - 1) / ROWS, pack_entities, &p, error));
     *result = s;
     s = NULL;
 cleanup:
+    wfre_free(scratch);
     wfre_sketch_free(s);
     return status;
 }
 
 /* Whether the tables belong to the entities as they are, by a look at some. Another processor may
  * round otherwise, and entities may have been rounded to bfloat16 since; both are small. */
-static bool tables_fit(const wfre_sketch *s, int8_t *packed)
+static bool tables_fit(const wfre_sketch *s, float *scratch, int8_t *packed)
 {
     size_t difference = 0;
     for (size_t i = 0; i < CHECKED; i++) {
         size_t e = s->shape.entities * i / CHECKED;
         const int8_t *stored = s->tables->features + e * s->shape.stride;
-        float step = pack_entity(s, e, s->scratch, packed);
+        float step = pack_entity(s, e, scratch, packed);
         if (!(fabsf(step - s->tables->steps[e]) <= 0.05f * step))
             return false;
         for (size_t k = 0; k < s->shape.stride; k++)
@@ -272,28 +275,31 @@ static bool tables_fit(const wfre_sketch *s, int8_t *packed)
     return difference <= CHECKED * s->shape.width; /* a unit each */
 }
 
-wfre_status wfre_sketch_open(const wfre_model *model, const wfre_score *score, wfre_pool *pool,
-                             wfre_sketch **result, wfre_error *error)
+wfre_status wfre_sketch_open(const wfre_model *model, const wfre_score *score, wfre_sketch **result,
+                             wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_sketch *s = NULL;
     int8_t *packed = NULL;
+    float *scratch = NULL;
     *result = NULL;
     if (!model->sketch)
         goto cleanup;
-    TRY(create_frame(model, score, pool, &s, error));
+    TRY(create_frame(model, score, &s, error));
     if (memcmp(&model->sketch->shape, &s->shape, sizeof s->shape) != 0)
         goto cleanup; /* the score has changed since */
     s->tables = model->sketch;
     packed = wfre_alloc(s->shape.stride, sizeof *packed);
-    if (!packed)
+    scratch = wfre_alloc_tensor(s->scratch_size, sizeof *scratch);
+    if (!packed || !scratch)
         TRY(wfre_fail_memory(error, "opening a sketch"));
-    if (tables_fit(s, packed)) {
+    if (tables_fit(s, scratch, packed)) {
         *result = s;
         s = NULL;
     }
 cleanup:
     wfre_free(packed);
+    wfre_free(scratch);
     wfre_sketch_free(s);
     return status;
 }
@@ -311,14 +317,12 @@ void wfre_sketch_free(wfre_sketch *sketch)
         return;
     wfre_sketch_tables_free(sketch->own);
     wfre_free(sketch->spread);
-    wfre_free(sketch->query_features);
-    wfre_free(sketch->scratch);
     wfre_free(sketch);
 }
 
 /* ---- using -------------------------------------------------------------------------------- */
 
-/* estimate = step unit (sum of the products of entity's and query's features) + shift */
+/* score = -(step unit (sum of the products of entity's and query's features) + shift) */
 typedef struct query_scale {
     float unit, shift;
 } query_scale;
@@ -327,8 +331,10 @@ typedef struct estimation {
     const wfre_sketch *sketch;
     const float *queries;
     size_t count;
+    int16_t *features; /* [queries, stride] */
+    float *scratch;    /* by worker */
     query_scale *scales;
-    float *estimates;
+    float *scores;
 } estimation;
 
 /* A query's features as whole numbers, so large that no sum of products can overflow. */
@@ -336,9 +342,9 @@ static void sketch_query(void *context, size_t q, unsigned worker)
 {
     const estimation *e = context;
     const wfre_sketch *s = e->sketch;
-    int16_t *to = s->query_features + q * s->shape.stride;
+    int16_t *to = e->features + q * s->shape.stride;
     const float *mapped = make_features(s, s->tables->query_map, e->queries + q * s->shape.dim,
-                                        s->scratch + worker * s->scratch_size);
+                                        e->scratch + worker * s->scratch_size);
     float limit = (float)(INT32_MAX / 128) / (float)s->shape.stride;
     float largest = fmaxf(s->vectors->largest(s->shape.width, mapped), TINY);
     float scale = fminf(limit, INT16_MAX) / largest;
@@ -364,28 +370,32 @@ static void estimate_entities(void *context, size_t task, unsigned worker)
         for (size_t i = first; i < end; i++) {
             int32_t sums[TOGETHER];
             s->vectors->dots_i8(s->shape.stride, s->tables->features + i * s->shape.stride, count,
-                                s->query_features + from * s->shape.stride, sums);
+                                e->features + from * s->shape.stride, sums);
             for (size_t q = 0; q < count; q++) {
                 query_scale scale = e->scales[from + q];
-                e->estimates[(from + q) * entities + i] =
-                    s->tables->steps[i] * scale.unit * (float)sums[q] + scale.shift;
+                e->scores[(from + q) * entities + i] =
+                    -(s->tables->steps[i] * scale.unit * (float)sums[q] + scale.shift);
             }
         }
     }
 }
 
-wfre_status wfre_sketch_estimate(wfre_sketch *sketch, const float *queries, size_t count,
-                                 float *estimates, wfre_error *error)
+wfre_status wfre_sketch_estimate(const wfre_sketch *sketch, wfre_pool *pool, const float *queries,
+                                 size_t count, float *scores, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    query_scale *scales = wfre_alloc(count, sizeof *scales);
-    estimation e = {sketch, queries, count, scales, estimates};
-    if (!scales || !wfre_reserve(&sketch->query_features, &sketch->query_capacity, count,
-                                 sketch->shape.stride * sizeof *sketch->query_features))
+    size_t entities = sketch->shape.entities;
+    estimation e = {.sketch = sketch, .queries = queries, .count = count, .scores = scores};
+    e.scales = wfre_alloc(count, sizeof *e.scales);
+    e.features = wfre_alloc(count, sketch->shape.stride * sizeof *e.features);
+    e.scratch = wfre_alloc(wfre_pool_threads(pool), sketch->scratch_size * sizeof *e.scratch);
+    if (!e.scales || !e.features || !e.scratch)
         TRY(wfre_fail_memory(error, "estimating distances"));
-    wfre_pool_run(sketch->pool, count, sketch_query, &e);
-    wfre_pool_run(sketch->pool, (sketch->shape.entities + ROWS - 1) / ROWS, estimate_entities, &e);
+    TRY(wfre_pool_try(pool, count, sketch_query, &e, error));
+    TRY(wfre_pool_try(pool, (entities + ROWS - 1) / ROWS, estimate_entities, &e, error));
 cleanup:
-    wfre_free(scales);
+    wfre_free(e.scales);
+    wfre_free(e.features);
+    wfre_free(e.scratch);
     return status;
 }

@@ -21,23 +21,24 @@ typedef struct wfre_sketch wfre_sketch;
 bool wfre_sketch_suits(const wfre_score_settings *settings);
 
 /* Sketches all entities. The maps are fitted on blocks of entities and of `examples` of queries.
- * Borrows model and pool until freed. The same input gives the same bits. */
+ * Borrows the model until freed. The same input gives the same bits. */
 WFRE_NODISCARD wfre_status wfre_sketch_create(const wfre_model *model, const wfre_score *score,
                                               const wfre_embedding *examples, wfre_pool *pool,
                                               wfre_sketch **sketch, wfre_error *error);
 /* The one whose tables the model has; *sketch is NULL if it has none, or none that belong to its
  * entities as they are. */
 WFRE_NODISCARD wfre_status wfre_sketch_open(const wfre_model *model, const wfre_score *score,
-                                            wfre_pool *pool, wfre_sketch **sketch,
-                                            wfre_error *error);
+                                            wfre_sketch **sketch, wfre_error *error);
 void wfre_sketch_free(wfre_sketch *sketch);
 
 /* The tables that it was created with become the caller's;
  * nothing else can be done with it then. */
 wfre_sketch_tables *wfre_sketch_take(wfre_sketch *sketch);
 
-/* estimates[q * entities + e] for `count` query rows. One call at a time. */
-WFRE_NODISCARD wfre_status wfre_sketch_estimate(wfre_sketch *sketch, const float *queries,
-                                                size_t count, float *estimates, wfre_error *error);
+/* scores[q * entities + e] for `count` query rows: the estimated distances, negated. Any number of
+ * threads may ask one sketch. */
+WFRE_NODISCARD wfre_status wfre_sketch_estimate(const wfre_sketch *sketch, wfre_pool *pool,
+                                                const float *queries, size_t count, float *scores,
+                                                wfre_error *error);
 
 #endif

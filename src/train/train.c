@@ -213,14 +213,14 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
                              wfre_model *model, wfre_error *error)
 {
     char line[160];
-    model->settings.answering = WFRE_BY_EDGES;
+    model->settings.way.by = WFRE_BY_EDGES;
     if (!queries)
         return WFRE_OK;
     CHECK(wfre_validation_edges(queries, model, seconds, s->monitor, error));
     (void)snprintf(line, sizeof line,
                    "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
-                   model->settings.answering == WFRE_BY_EDGES ? "true" : "false",
-                   model->settings.edge_sharpness, model->settings.edge_room);
+                   model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
+                   model->settings.way.edge_sharpness, model->settings.way.edge_room);
     return write_log(s, line, error);
 }
 
@@ -234,7 +234,7 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
     double seconds = settings->steps ? 0 : settings->seconds; /* 0: no limit */
     char line[160];
     if (queries && settings->lift) {
-        const double *lift = model->settings.lift;
+        const double *lift = model->settings.way.lift;
         TRY(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
         (void)snprintf(line, sizeof line,
                        "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
@@ -327,7 +327,7 @@ cleanup:
 static wfre_status check_lifts(const wfre_train_settings *settings, wfre_error *error)
 {
     for (int i = 0; i < WFRE_LIFTS; i++)
-        if (settings->lift && settings->model.lift[i] != 1)
+        if (settings->lift && settings->model.way.lift[i] != 1)
             return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                              "lifts are fitted when all is learned; --set lift=no leaves them as "
                              "they are set");
@@ -339,8 +339,8 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
 {
     wfre_model_settings usual;
     wfre_model_settings_default(&usual);
-    if (settings->edges && (settings->model.edge_sharpness != usual.edge_sharpness ||
-                            settings->model.edge_room != usual.edge_room))
+    if (settings->edges && (settings->model.way.edge_sharpness != usual.way.edge_sharpness ||
+                            settings->model.way.edge_room != usual.way.edge_room))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "edge-sharpness and edge-room are fitted when all is learned; --set "
                          "answering=edges leaves them as they are set");
@@ -384,7 +384,8 @@ static wfre_status judge_kept(training *s, wfre_error *error)
     double mrr = -1;
     if (s->best >= 0 && s->validation && wfre_file_exists(s->run->model) &&
         wfre_model_open(s->run->model, &model, NULL) == WFRE_OK && has_its_shape(s, model)) {
-        memcpy(model->settings.lift, s->trainer->settings.model.lift, sizeof model->settings.lift);
+        memcpy(model->settings.way.lift, s->trainer->settings.model.way.lift,
+               sizeof model->settings.way.lift);
         TRY(rank_sample(s, model, &mrr, error));
     }
     s->best = mrr;

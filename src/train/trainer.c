@@ -54,7 +54,7 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
         .step = t->step,
     };
     CHECK(wfre_program_compile(&t->program, t->batch->trees, t->batch->queries,
-                               t->model->settings.unions, error));
+                               t->model->settings.way.unions, error));
     CHECK(reserve(t, error));
     CHECK(wfre_run_forward(t->run, &t->program, &noise, error));
     for (uint32_t r = 0; r < t->program.root_count; r++)

@@ -247,43 +247,72 @@ static wfre_status average(const wfre_validation *v, double *mrr, wfre_error *er
 wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, double seconds,
                                 const wfre_monitor *monitor, double *mrr, wfre_error *error)
 {
-    wfre_ranker *ranker = NULL;
+    wfre_session *session = NULL;
     wfre_status status;
     double start = wfre_clock();
     bool fitting = seconds > 0 && !v->fitted;
     size_t batch = fitting ? v->types : WFRE_RANK_BATCH;
-    TRY(wfre_ranker_create(model, false, v->pool, &ranker, error));
+    wfre_way way = model->settings.way;
+    way.by = WFRE_BY_EMBEDDING; /* which is what learns */
+    TRY(wfre_session_open(v->graph, model, v->pool, &session, error));
     for (size_t first = 0; first < v->count; first += batch) {
         size_t left = v->count - first;
         wfre_report(monitor, "validating", first, v->count, NULL);
         TRY(wfre_check_interrupt(monitor, error));
-        TRY(wfre_ranker_run(ranker, v->queries + first, left < batch ? left : batch,
-                            model->settings.unions, error));
+        TRY(wfre_rank(session, &way, WFRE_TRAIN, v->queries + first, left < batch ? left : batch,
+                      NULL, error));
         if (fitting && wfre_clock() - start > seconds && left > batch)
             v->count = first + batch; /* from now on these, so that results compare */
     }
     v->fitted = true;
     TRY(average(v, mrr, error));
 cleanup:
-    wfre_ranker_free(ranker);
+    wfre_session_free(session);
+    return status;
+}
+
+typedef wfre_status fit_way(wfre_session *session, wfre_way *way, const wfre_rank_query *queries,
+                            size_t count, double seconds, const wfre_monitor *monitor,
+                            wfre_error *error);
+
+/* Fits something about the model's own way. */
+static wfre_status fit(const wfre_validation *v, wfre_model *model, double seconds, fit_way *run,
+                       const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_session *session = NULL;
+    wfre_way way = model->settings.way;
+    CHECK(wfre_session_open(v->graph, model, v->pool, &session, error));
+    wfre_status status = run(session, &way, v->queries, v->count, seconds, monitor, error);
+    wfre_session_free(session);
+    if (status == WFRE_OK)
+        model->settings.way = way;
     return status;
 }
 
 wfre_status wfre_validation_lift(const wfre_validation *v, wfre_model *model, double seconds,
                                  const wfre_monitor *monitor, wfre_error *error)
 {
-    return wfre_lift_fit(model, v->queries, v->count, seconds, v->pool, monitor, error);
+    return fit(v, model, seconds, wfre_lift_fit, monitor, error);
 }
 
 wfre_status wfre_validation_edges(const wfre_validation *v, wfre_model *model, double seconds,
                                   const wfre_monitor *monitor, wfre_error *error)
 {
-    return wfre_edges_fit(v->graph, model, v->queries, v->count, seconds, v->pool, monitor, error);
+    return fit(v, model, seconds, wfre_edges_fit, monitor, error);
 }
 
 wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double seconds,
                                       const wfre_monitor *monitor, wfre_error *error)
 {
-    return wfre_calibrate_on(v->graph, model, v->queries, v->count, seconds, v->pool, monitor,
-                             error);
+    wfre_session *session = NULL;
+    wfre_calibration *made = NULL;
+    CHECK(wfre_session_open(v->graph, model, v->pool, &session, error));
+    wfre_status status =
+        wfre_calibrate_on(session, v->queries, v->count, seconds, monitor, &made, error);
+    wfre_session_free(session);
+    if (status == WFRE_OK) {
+        wfre_calibration_free(model->calibration);
+        model->calibration = made;
+    }
+    return status;
 }

@@ -138,9 +138,9 @@ wfre_status wfre_score_pairs(const wfre_score *score, wfre_pool *pool, const wfr
     if (!job.scratch)
         return wfre_fail_memory(error, "scoring pairs");
     size_t chunks = (pairs->count + PAIRS_PER_CHUNK - 1) / PAIRS_PER_CHUNK;
-    wfre_pool_run(pool, chunks, run_pairs, &job);
+    wfre_status status = wfre_pool_try(pool, chunks, run_pairs, &job, error);
     wfre_free(job.scratch);
-    return WFRE_OK;
+    return status;
 }
 
 /* ---- one against many --------------------------------------------------------------------- */
@@ -222,10 +222,11 @@ wfre_status wfre_score_rank(const wfre_score *score, wfre_pool *pool, const wfre
         return wfre_fail_memory(error, "ranking");
     size_t query_chunks = (request->query_count + QUERIES_PER_CHUNK - 1) / QUERIES_PER_CHUNK;
     size_t stored_chunks = (selected + STORED_PER_CHUNK - 1) / STORED_PER_CHUNK;
-    wfre_pool_run(pool, query_chunks, pack_queries, &job);
-    wfre_pool_run(pool, stored_chunks, run_rank, &job);
+    status = wfre_pool_try(pool, query_chunks, pack_queries, &job, error);
+    if (status == WFRE_OK)
+        status = wfre_pool_try(pool, stored_chunks, run_rank, &job, error);
     wfre_free(job.queries);
-    return WFRE_OK;
+    return status;
 }
 
 /* ---- transport ---------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ wfre_status wfre_store_create(const wfre_score *score, wfre_pool *pool, const vo
     if (!store->sides)
         TRY(wfre_fail_memory(error, "packing histograms"));
     job.store = store;
-    wfre_pool_run(pool, (count + ROWS_PER_CHUNK - 1) / ROWS_PER_CHUNK, pack_rows, &job);
+    TRY(wfre_pool_try(pool, (count + ROWS_PER_CHUNK - 1) / ROWS_PER_CHUNK, pack_rows, &job, error));
     *result = store;
     store = NULL;
 cleanup:

@@ -1,21 +1,19 @@
 /* A model's file. One that opens answers a question, whatever its numbers are; a refused one gets a
  * message. */
 #include "importing.h"
-#include "infer/predict.h"
+#include "predict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 static void ask(const wfre_model *model)
 {
-    wfre_predictor *predictor = NULL;
     wfre_arena arena = {0};
     wfre_hit hit;
-    const wfre_node *tree = wfre_node_project(&arena, 0, wfre_node_entity(&arena, 0));
-    wfre_predict_query query = {.tree = tree, .top = 1, .hits = &hit};
-    if (wfre_predictor_create(model, NULL, &predictor, NULL) != WFRE_OK ||
-        wfre_predict(predictor, &query, 1, false, NULL) != WFRE_OK || query.hit_count > 1)
+    predict_query query = {
+        .tree = wfre_node_project(&arena, 0, wfre_node_entity(&arena, 0)), .top = 1, .hits = &hit};
+    predict_how how = {.model = model};
+    if (predict(&how, &query, 1, NULL) != WFRE_OK || query.hit_count > 1)
         abort();
-    wfre_predictor_free(predictor);
     wfre_arena_free(&arena);
 }
 

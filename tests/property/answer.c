@@ -1,11 +1,12 @@
 /* Random questions on random graphs and models: known answers are those of brute force, no entity
  * is both known and predicted, and the predicted ones are the nearest of all others that the graph
  * does not refute. */
-#include "answer/answer.h"
+#include "wfre/answer.h"
 
 #include <math.h>
 
 #include "check.h"
+#include "infer/session.h"
 #include "model/run.h"
 #include "query/formula.h"
 #include "toy.h"
@@ -27,7 +28,7 @@ static void score_all(const wfre_model *model, const wfre_node *tree, float *dis
     assert_ok(wfre_score_create(&model->settings.score, &score, error));
     assert_ok(wfre_linalg_create(NULL, WFRE_ISA_REFERENCE, &linalg, error));
     assert_ok(wfre_run_create(model, NULL, linalg, WFRE_FP32, &run, error));
-    assert_ok(wfre_program_compile(&program, &tree, 1, model->settings.unions, error));
+    assert_ok(wfre_program_compile(&program, &tree, 1, model->settings.way.unions, error));
     assert_ok(wfre_run_forward(run, &program, NULL, error));
     for (size_t i = 0; i < model->tensors[0].count; i++)
         entities[i / DIM][i % DIM] = fminf(fmaxf(model->entities[i], 0), 1);
@@ -86,24 +87,26 @@ static void trial(uint64_t seed)
     wfre_model_settings_default(&settings);
     settings.dim = DIM;
     settings.bases = wfre_rng_below(&rng, 3);
-    settings.unions = (wfre_union)wfre_rng_below(&rng, 3);
+    settings.way.unions = (wfre_union)wfre_rng_below(&rng, 3);
     wfre_model *model;
-    wfre_asker *asker;
+    wfre_session *session;
     assert_ok(wfre_model_create(graph, &settings, seed, &model, error));
-    assert_ok(wfre_asker_create(graph, model, NULL, &asker, error));
+    assert_ok(wfre_session_open(graph, model, NULL, &session, error));
     for (int i = 0; i < 4; i++) {
         wfre_query query = {0};
         query.tree = brute_random_tree(&query.arena, &rng, &brute, 4);
-        wfre_ask_options options;
-        wfre_answers answers;
-        wfre_ask_options_default(&options);
-        options.top = TOP;
-        assert_ok(wfre_ask(asker, &query, &options, NULL, &answers, error));
-        check_answers(model, query.tree, &answers, brute_tree(&brute, query.tree),
+        wfre_question question = {.query = &query};
+        wfre_answers *answers;
+        wfre_ask_options_default(&question.options);
+        question.options.top = TOP;
+        assert_ok(wfre_session_ask(session, &question, 1, NULL, &answers, error));
+        assert_int_equal(answers->status, WFRE_OK);
+        check_answers(model, query.tree, answers, brute_tree(&brute, query.tree),
                       brute_refuted(&brute, query.tree));
+        wfre_answers_free(answers);
         wfre_arena_free(&query.arena);
     }
-    wfre_asker_free(asker);
+    wfre_session_free(session);
     wfre_model_free(model);
     wfre_graph_close(graph);
 }

@@ -1,11 +1,11 @@
 /* Random questions on random graphs and models, answered edge by edge: the truth values are those
- * of the definition (src/infer/edges.h), worked out here in plain double precision over all
+ * of the definition (src/infer/way_edges.h), worked out here in plain double precision over all
  * entities, and without negation those that are certain are the known answers. */
 #include "check.h"
 
 #include <math.h>
 
-#include "infer/predict.h"
+#include "predict.h"
 #include "toy.h"
 
 /* So few that a projection follows all of them. */
@@ -17,7 +17,7 @@ static const double NOTHING = -80, IDLE = 0.2;
 typedef struct definition {
     const brute_graph *brute;
     const wfre_model *model;
-    wfre_predictor *embedding; /* knows no graph */
+    const wfre_graph *graph;
 } definition;
 
 static bool has_edge(const brute_graph *brute, wfre_relation relation, uint32_t x, uint32_t y)
@@ -53,17 +53,17 @@ static void edges_from(const definition *d, wfre_relation relation, uint32_t x, 
     const wfre_model_settings *settings = &d->model->settings;
     wfre_arena arena = {0};
     wfre_hit hits[ENTITIES];
-    wfre_predict_query query = {
-        .tree = wfre_node_project(&arena, relation, wfre_node_entity(&arena, x)),
-        .top = d->brute->entities,
-        .hits = hits};
+    predict_query query = {.tree = wfre_node_project(&arena, relation, wfre_node_entity(&arena, x)),
+                           .top = d->brute->entities,
+                           .hits = hits};
     double sum = 0;
-    assert_ok(wfre_predict(d->embedding, &query, 1, true, error));
+    predict_how how = {.model = d->model, .exhaustive = true};
+    assert_ok(predict(&how, &query, 1, error));
     assert_int_equal(query.hit_count, d->brute->entities);
     for (size_t i = 0; i < query.hit_count; i++) {
-        double logit = wfre_model_logit(d->model, hits[i].distance) +
-                       settings->edge_room * room(d->brute, relation ^ 1, hits[i].entity);
-        out[hits[i].entity] = settings->edge_sharpness * logit;
+        double logit = wfre_by_embedding.logit(d->model, hits[i].score) +
+                       settings->way.edge_room * room(d->brute, relation ^ 1, hits[i].entity);
+        out[hits[i].entity] = settings->way.edge_sharpness * logit;
         sum += exp(out[hits[i].entity]);
     }
     for (uint32_t y = 0; y < d->brute->entities; y++) {
@@ -101,18 +101,18 @@ static void define(const definition *d, const wfre_node *node, double *out)
     }
 }
 
-static void check(const definition *d, wfre_predictor *predictor, const wfre_node *tree)
+static void check(const definition *d, const wfre_node *tree)
 {
     double expected[ENTITIES];
     wfre_hit hits[ENTITIES];
-    wfre_predict_query query = {.tree = tree, .top = d->brute->entities, .hits = hits};
+    predict_query query = {.tree = tree, .top = d->brute->entities, .hits = hits};
     define(d, tree, expected);
-    assert_ok(wfre_predict(predictor, &query, 1, true, error));
+    predict_how how = {.graph = d->graph, .model = d->model, .exhaustive = true};
+    assert_ok(predict(&how, &query, 1, error));
     assert_int_equal(query.hit_count, d->brute->entities);
     uint32_t certain = 0;
     for (size_t i = 0; i < query.hit_count; i++) {
-        double truth = wfre_model_logit(d->model, hits[i].distance),
-               right = expected[hits[i].entity];
+        double truth = (double)hits[i].score, right = expected[hits[i].entity];
         if (right > -40) /* less is nothing in the end, and rounded on the way */
             assert_true(fabs(truth - right) < TOLERANCE * (1 + fabs(right)));
         else
@@ -134,28 +134,22 @@ static void trial(uint64_t seed)
     settings.dim = DIM;
     settings.bases = 2;
     settings.rho = 14;
-    settings.answering = WFRE_BY_EDGES;
-    settings.edge_sharpness = 0.5 + (double)wfre_rng_float(&rng);
-    settings.edge_room = (double)wfre_rng_float(&rng);
+    settings.way.by = WFRE_BY_EDGES;
+    settings.way.edge_sharpness = 0.5 + (double)wfre_rng_float(&rng);
+    settings.way.edge_room = (double)wfre_rng_float(&rng);
     wfre_model *model;
-    wfre_predictor *predictor;
-    definition d = {.brute = &brute};
+    definition d = {.brute = &brute, .graph = graph};
     assert_ok(wfre_model_create(graph, &settings, seed, &model, error));
-    assert_ok(wfre_predictor_create(model, NULL, &d.embedding, error));
-    assert_ok(wfre_predictor_create(model, NULL, &predictor, error));
-    assert_ok(wfre_predictor_know(predictor, graph, WFRE_TRAIN, error));
     d.model = model;
     wfre_arena arena = {0};
     for (int found = 0; found < 3;) {
         const wfre_node *tree = brute_random_tree(&arena, &rng, &brute, 4);
         if (!wfre_edges_suit(tree))
             continue;
-        check(&d, predictor, tree);
+        check(&d, tree);
         found++;
     }
     wfre_arena_free(&arena);
-    wfre_predictor_free(predictor);
-    wfre_predictor_free(d.embedding);
     wfre_model_free(model);
     wfre_graph_close(graph);
 }

@@ -95,7 +95,8 @@ static int check_trial(const setting *s, uint64_t seed, wfre_linalg *linalg, wfr
     const wfre_node *trees[MOST_QUERIES];
     for (int q = 0; q < s->queries; q++)
         trees[q] = random_tree(&arena, &rng, s->relations, s->depth);
-    assert_ok(wfre_program_compile(&program, trees, (size_t)s->queries, s->model.unions, error));
+    assert_ok(
+        wfre_program_compile(&program, trees, (size_t)s->queries, s->model.way.unions, error));
     assert_ok(wfre_run_create(model, pool, linalg, WFRE_FP32, &run, error));
 
     float *weight = wfre_alloc(program.root_count * DIM, sizeof *weight);
@@ -151,7 +152,7 @@ static void test_gradients(void **state)
         wfre_model_settings_default(&s.model);
         s.model.dim = DIM;
         s.model.tnorm = (wfre_tnorm)(seed % 3);
-        s.model.unions = (wfre_union)(seed / 3 % 3);
+        s.model.way.unions = (wfre_union)(seed / 3 % 3);
         s.model.layers = 1 + (uint32_t)(seed / 9 % 2);
         s.model.members = 1 + (uint32_t)(seed / 8 % 2);
         s.model.bases = seed % 4 == 0 ? 0 : 3;

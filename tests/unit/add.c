@@ -6,10 +6,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "check.h"
-#include "infer/predict.h"
 #include "model/model.h"
+#include "predict.h"
 #include "toy.h"
-#include "wfre/answer.h"
 #include "wfre/train.h"
 
 enum { ENTITIES = 40, RELATIONS = 2, TRIPLES = 200, DIM = 20 };
@@ -115,20 +114,18 @@ static void what_was_there_stays(void **state)
  * that answer it or of those that do not. */
 static size_t nearer(const wfre_model *fitted, wfre_relation r, wfre_entity from, bool answering)
 {
-    wfre_predictor *predictor;
+    predict_how how = {.model = fitted, .exhaustive = true};
     wfre_arena arena = {0};
     wfre_hit hits[ENTITIES + 1];
-    wfre_predict_query query = {
+    predict_query query = {
         .tree = wfre_node_project(&arena, r, wfre_node_entity(&arena, from)),
         .top = ENTITIES + 1,
         .hits = hits,
     };
     size_t count = 0;
-    assert_ok(wfre_predictor_create(fitted, NULL, &predictor, error));
-    assert_ok(wfre_predict(predictor, &query, 1, true, error));
+    assert_ok(predict(&how, &query, 1, error));
     for (size_t i = 0; hits[i].entity != ENTITIES; i++)
         count += wfre_graph_has(graph, WFRE_TRAIN, from, r, hits[i].entity) == answering;
-    wfre_predictor_free(predictor);
     wfre_arena_free(&arena);
     return count;
 }

@@ -1,11 +1,12 @@
 /* src/answer: what is asked for is what comes back, wrong input is refused, memory may run out. */
-#include "answer/answer.h"
-
+#include <jansson.h>
 #include <math.h>
 
 #include "base/text.h"
 #include "check.h"
+#include "graph/graph.h"
 #include "toy.h"
+#include "wfre/answer.h"
 
 enum { ENTITIES = 300, RELATIONS = 3, TRIPLES = 1500 };
 
@@ -39,11 +40,31 @@ static wfre_query *parse(const char *text)
     return query;
 }
 
-static wfre_asker *create(const wfre_model *with)
+static wfre_session *create(const wfre_model *with)
 {
-    wfre_asker *asker;
-    assert_ok(wfre_asker_create(graph, with, NULL, &asker, error));
-    return asker;
+    wfre_engine *engine;
+    wfre_session *session;
+    assert_ok(wfre_engine_open(graph, with, NULL, NULL, NULL, &engine, error));
+    assert_ok(wfre_session_create(engine, NULL, &session, error));
+    wfre_engine_unref(engine); /* the session keeps it */
+    return session;
+}
+
+static wfre_question question_of(const wfre_query *query)
+{
+    wfre_question question = {.query = query};
+    wfre_ask_options_default(&question.options);
+    return question;
+}
+
+/* The answers to one question, which must not fail. */
+static wfre_answers *ask(wfre_session *session, const wfre_question *question)
+{
+    wfre_answers *answers = NULL;
+    assert_ok(wfre_session_ask(session, question, 1, NULL, &answers, error));
+    assert_int_equal(answers->status, WFRE_OK);
+    assert_null(answers->message);
+    return answers;
 }
 
 static void ids_beyond_the_graph_are_refused(void **state)
@@ -54,100 +75,99 @@ static void ids_beyond_the_graph_are_refused(void **state)
         "(i,(e,#1),(e,#2),(p,#400000000,(p,#0,(e,#0))))",
         "?x : #0(?x, ?y) & #0(?y, ?x) & #0(?x, #4000000000)",
     };
-    wfre_asker *asker = create(model);
-    wfre_ask_options options;
-    wfre_ask_options_default(&options);
+    wfre_session *session = create(model);
     for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
         wfre_query *query;
-        wfre_answers answers = {0};
+        wfre_answers *answers;
+        wfre_explanation *explanation;
         char *text;
-        wfre_error why;
         assert_ok(
             wfre_query_parse(NULL, WFRE_NOTATION_AUTO, TEXTS[i], strlen(TEXTS[i]), &query, error));
-        assert_int_equal(wfre_ask(asker, query, &options, NULL, &answers, &why), WFRE_ERR_ARGUMENT);
-        assert_non_null(strstr(why.message, "is not in the graph"));
+        wfre_question question = question_of(query);
+        assert_ok(wfre_session_ask(session, &question, 1, NULL, &answers, error));
+        assert_int_equal(answers->status, WFRE_ERR_ARGUMENT);
+        assert_non_null(strstr(answers->message, "is not in the graph"));
         if (i < 2)
             assert_int_equal(
-                wfre_explain(asker, query, &options, &answers, WFRE_EXPLAIN_TEXT, &text, &why),
+                wfre_session_explain(session, &question, answers, NULL, &explanation, NULL),
                 WFRE_ERR_ARGUMENT);
+        wfre_answers_free(answers);
         assert_ok(wfre_query_print(query, graph, i < 2 ? WFRE_NOTATION_TREE : WFRE_NOTATION_LOGIC,
                                    &text, error));
         wfre_string_free(text);
         wfre_query_free(query);
     }
-    wfre_asker_free(asker);
+    wfre_session_free(session);
 }
 
 static void kinds_of_answers(void **state)
 {
     (void)state;
-    wfre_asker *asker = create(model);
+    wfre_session *session = create(model);
     wfre_query *query = parse("?x : r0(e1, ?x) | r1(?x, e2)");
-    wfre_ask_options options;
-    wfre_answers all, some;
-    wfre_ask_options_default(&options);
-    assert_ok(wfre_ask(asker, query, &options, NULL, &all, error));
-    assert_true(all.known.count > 0);
-    assert_int_equal(all.predicted_count, 10);
-    assert_null(all.unpredicted);
+    wfre_question question = question_of(query);
+    wfre_answers *all = ask(session, &question);
+    assert_true(all->known.count > 0);
+    assert_int_equal(all->predicted_count, 10);
+    assert_null(all->unpredicted);
     for (size_t i = 1; i < 10; i++)
-        assert_true(all.predicted[i - 1].score >= all.predicted[i].score);
-    size_t known = all.known.count;
-    wfre_entity best = all.predicted[0].entity;
-    options.known = false;
-    options.top = 3;
-    assert_ok(wfre_ask(asker, query, &options, NULL, &some, error));
-    assert_int_equal(some.known.count, 0);
-    assert_int_equal(some.predicted_count, 3);
-    assert_int_equal(some.predicted[0].entity, best); /* what is known is left out unlisted, too */
-    options.known = true;
-    options.predicted = false;
-    assert_ok(wfre_ask(asker, query, &options, NULL, &some, error));
-    assert_int_equal(some.known.count, known);
-    assert_int_equal(some.predicted_count, 0);
-    options.predicted = true;
-    options.top = SIZE_MAX;
-    assert_ok(wfre_ask(asker, query, &options, NULL, &some, error));
-    assert_int_equal(some.known.count + some.predicted_count, ENTITIES);
+        assert_true(all->predicted[i - 1].score >= all->predicted[i].score);
+    question.options.known = false;
+    question.options.top = 3;
+    wfre_answers *some = ask(session, &question);
+    assert_int_equal(some->known.count, 0);
+    assert_int_equal(some->predicted_count, 3);
+    /* What is known is left out unlisted, too. */
+    assert_int_equal(some->predicted[0].entity, all->predicted[0].entity);
+    wfre_answers_free(some);
+    question.options.known = true;
+    question.options.predicted = false;
+    some = ask(session, &question);
+    assert_int_equal(some->known.count, all->known.count);
+    assert_int_equal(some->predicted_count, 0);
+    wfre_answers_free(some);
+    question.options.predicted = true;
+    question.options.top = SIZE_MAX;
+    some = ask(session, &question);
+    assert_int_equal(some->known.count + some->predicted_count, ENTITIES);
+    wfre_session_free(session); /* answers need it no more */
+    wfre_answers_free(some);
+    wfre_answers_free(all);
     wfre_query_free(query);
-    wfre_asker_free(asker);
 }
 
 /* An edge that the question denies and the graph has excludes an answer for good. */
 static void refuted_answers_are_not_predicted(void **state)
 {
     (void)state;
-    wfre_asker *asker = create(model);
+    wfre_session *session = create(model);
     wfre_query *query = parse("?x : r0(e1, ?x) & !(r0(?x, e2) | r1(e3, ?x))");
-    wfre_ask_options options;
-    wfre_answers answers;
-    wfre_ask_options_default(&options);
-    options.top = ENTITIES;
-    options.split = WFRE_TRAIN;
-    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
+    wfre_question question = question_of(query);
+    question.options.top = ENTITIES;
+    question.options.split = WFRE_TRAIN;
+    wfre_answers *answers = ask(session, &question);
     size_t open = 0;
     for (wfre_entity e = 0; e < ENTITIES; e++)
         open += !wfre_graph_has(graph, WFRE_TRAIN, e, 0, 2) &&
                 !wfre_graph_has(graph, WFRE_TRAIN, 3, 2, e);
     assert_true(open < ENTITIES);
-    assert_int_equal(answers.known.count + answers.predicted_count, open);
-    for (size_t i = 0; i < answers.predicted_count; i++) {
-        wfre_entity e = answers.predicted[i].entity;
+    assert_int_equal(answers->known.count + answers->predicted_count, open);
+    for (size_t i = 0; i < answers->predicted_count; i++) {
+        wfre_entity e = answers->predicted[i].entity;
         assert_false(wfre_graph_has(graph, WFRE_TRAIN, e, 0, 2));
         assert_false(wfre_graph_has(graph, WFRE_TRAIN, 3, 2, e));
     }
+    wfre_answers_free(answers);
     wfre_query_free(query);
-    wfre_asker_free(asker);
+    wfre_session_free(session);
 }
 
 /* What is known is told even if the model cannot take the question. */
 static void large_questions_keep_their_known_answers(void **state)
 {
     (void)state;
-    wfre_asker *asker = create(model);
+    wfre_session *session = create(model);
     wfre_text text = {0};
-    wfre_ask_options options;
-    wfre_answers answers;
     wfre_entity source = wfre_graph_sources(graph, WFRE_TEST, 0).ids[0];
     wfre_entity answer = wfre_graph_targets(graph, WFRE_TEST, 0, source).ids[0];
     for (int i = 0; i < 6; i++) { /* each part has this edge, and with it the answer */
@@ -157,68 +177,96 @@ static void large_questions_keep_their_known_answers(void **state)
         wfre_text_add(&text, ")");
     }
     wfre_query *query = parse(text.data);
-    wfre_ask_options_default(&options);
-    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
-    assert_non_null(answers.unpredicted);
-    assert_int_equal(answers.predicted_count, 0);
-    assert_true(wfre_list_has(answers.known, answer));
+    wfre_question question = question_of(query);
+    wfre_answers *answers = ask(session, &question);
+    assert_non_null(answers->unpredicted);
+    assert_int_equal(answers->predicted_count, 0);
+    assert_true(wfre_list_has(answers->known, answer));
+    wfre_answers_free(answers);
     wfre_text_free(&text);
     wfre_query_free(query);
-    wfre_asker_free(asker);
+    wfre_session_free(session);
 }
 
 static void only_trees_are_predicted(void **state)
 {
     (void)state;
-    wfre_asker *asker = create(model);
+    wfre_session *session = create(model);
     wfre_query *query = parse("?x : r0(?x, ?y) & r0(?y, ?z) & r0(?z, ?x)");
-    wfre_ask_options options;
-    wfre_answers answers;
-    wfre_ask_options_default(&options);
-    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
-    assert_int_equal(answers.predicted_count, 0);
-    assert_non_null(strstr(answers.unpredicted, "cycle"));
-    wfre_asker_free(asker);
-    asker = create(NULL);
-    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
-    assert_null(answers.unpredicted);
+    wfre_question question = question_of(query);
+    wfre_answers *answers = ask(session, &question);
+    assert_int_equal(answers->predicted_count, 0);
+    assert_non_null(strstr(answers->unpredicted, "cycle"));
+    wfre_answers_free(answers);
+    wfre_session_free(session);
+    session = create(NULL);
+    answers = ask(session, &question);
+    assert_null(answers->unpredicted);
+    wfre_answers_free(answers);
     wfre_query_free(query);
-    wfre_asker_free(asker);
+    wfre_session_free(session);
 }
 
 static void wrong_input_is_refused(void **state)
 {
     (void)state;
     wfre_graph *other = toy_random_graph(4, ENTITIES, RELATIONS, TRIPLES);
-    wfre_asker *asker = NULL;
-    wfre_error why;
-    assert_int_equal(wfre_asker_create(other, model, NULL, &asker, &why), WFRE_ERR_MISMATCH);
-    assert_null(asker);
+    wfre_engine *engine = NULL;
+    wfre_answers *answers;
+    assert_int_equal(wfre_engine_open(other, model, NULL, NULL, NULL, &engine, NULL),
+                     WFRE_ERR_MISMATCH);
+    assert_null(engine);
     wfre_graph_close(other);
-    asker = create(model);
+    wfre_session *session = create(model);
     wfre_query *query = parse("(p,(e))");
-    wfre_ask_options options;
-    wfre_answers answers;
-    wfre_ask_options_default(&options);
-    assert_int_equal(wfre_ask(asker, query, &options, NULL, &answers, &why), WFRE_ERR_ARGUMENT);
+    wfre_question question = question_of(query);
+    assert_ok(wfre_session_ask(session, &question, 1, NULL, &answers, error));
+    assert_int_equal(answers->status, WFRE_ERR_ARGUMENT);
+    wfre_answers_free(answers);
     wfre_query_free(query);
-    wfre_asker_free(asker);
+    wfre_session_free(session);
 }
 
-static char *explain(const char *question, wfre_explain_format format)
+/* One question that fails does not hurt those beside it. */
+static void failures_stay_apart(void **state)
 {
-    wfre_asker *asker = create(model);
-    wfre_query *query = parse(question);
-    wfre_ask_options options;
-    wfre_answers answers;
-    char *text;
-    wfre_ask_options_default(&options);
-    options.top = 2;
-    assert_ok(wfre_ask(asker, query, &options, NULL, &answers, error));
-    assert_ok(wfre_explain(asker, query, &options, &answers, format, &text, error));
+    (void)state;
+    wfre_session *session = create(model);
+    wfre_query *good = parse("?x : r0(e1, ?x)"), *bad = parse("(p,(e))");
+    wfre_question questions[] = {question_of(good), question_of(bad), question_of(good)};
+    wfre_answers *together, *alone = ask(session, &questions[0]);
+    questions[2].options.top = 3;
+    assert_ok(wfre_session_ask(session, questions, 3, NULL, &together, error));
+    assert_int_equal(together[0].status, WFRE_OK);
+    assert_int_equal(together[1].status, WFRE_ERR_ARGUMENT);
+    assert_int_equal(together[2].predicted_count, 3);
+    assert_int_equal(together[0].predicted_count, alone->predicted_count);
+    for (size_t i = 0; i < alone->predicted_count; i++)
+        assert_memory_equal(&together[0].predicted[i].entity, &alone->predicted[i].entity,
+                            sizeof(wfre_entity));
+    wfre_answers_free(together);
+    wfre_answers_free(alone);
+    wfre_query_free(good);
+    wfre_query_free(bad);
+    wfre_session_free(session);
+}
+
+static char *explain(const char *text, wfre_explain_format format)
+{
+    wfre_session *session = create(model);
+    wfre_query *query = parse(text);
+    wfre_question question = question_of(query);
+    wfre_explanation *explanation;
+    char *printed;
+    question.options.top = 2;
+    wfre_answers *answers = ask(session, &question);
+    assert_ok(wfre_session_explain(session, &question, answers, NULL, &explanation, error));
+    wfre_answers_free(answers);
+    wfre_session_free(session); /* the explanation needs neither */
+    assert_ok(wfre_explanation_print(graph, explanation, format, &printed, error));
+    wfre_explanation_free(explanation);
     wfre_query_free(query);
-    wfre_asker_free(asker);
-    return text;
+    return printed;
 }
 
 static size_t occurrences(const char *text, const char *what)
@@ -247,40 +295,53 @@ static void explanations(void **state)
     assert_int_equal(occurrences(text, "<path"), 6);
     assert_non_null(strstr(text, "</svg>"));
     wfre_string_free(text);
+    text = explain(QUESTION, WFRE_EXPLAIN_JSON);
+    json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    assert_int_equal(json_array_size(json_object_get(json, "sets")), 7);
+    assert_int_equal(json_array_size(json_object_get(json, "variables")), 2);
+    assert_int_equal(json_array_size(json_object_get(json, "answers")), 2);
+    const json_t *first = json_array_get(json_object_get(json, "answers"), 0);
+    assert_int_equal(json_array_size(json_object_get(first, "edges")), 3);
+    json_decref(json);
+    wfre_string_free(text);
     text = explain("?x : r0(e1, ?x) | r1(e2, ?x)", WFRE_EXPLAIN_TEXT);
     assert_int_equal(occurrences(text, "known      ") + occurrences(text, "predicted  "), 2);
     wfre_string_free(text);
 }
 
-static wfre_status explain_once(void *context)
-{
-    wfre_asker *asker = NULL;
-    wfre_ask_options options;
-    wfre_answers answers;
-    char *text = NULL;
-    wfre_ask_options_default(&options);
-    options.top = 1;
-    wfre_status status = wfre_asker_create(graph, model, NULL, &asker, NULL);
-    if (status == WFRE_OK)
-        status = wfre_ask(asker, context, &options, NULL, &answers, NULL);
-    if (status == WFRE_OK)
-        status = wfre_explain(asker, context, &options, &answers, WFRE_EXPLAIN_SVG, &text, NULL);
-    wfre_string_free(text);
-    wfre_asker_free(asker);
-    return status;
-}
+/* Asks and, with `explained`, explains; all of it may run out of memory. */
+typedef struct attempt {
+    const wfre_query *query;
+    bool explained;
+} attempt;
 
-static wfre_status ask_once(void *context)
+static wfre_status try_once(void *context)
 {
-    wfre_asker *asker = NULL;
-    wfre_ask_options options;
-    wfre_answers answers;
-    wfre_error why;
-    wfre_ask_options_default(&options);
-    wfre_status status = wfre_asker_create(graph, model, NULL, &asker, &why);
+    const attempt *a = context;
+    wfre_engine *engine = NULL;
+    wfre_session *session = NULL;
+    wfre_answers *answers = NULL;
+    wfre_explanation *explanation = NULL;
+    char *text = NULL;
+    wfre_question question = question_of(a->query);
+    question.options.top = 1;
+    wfre_status status = wfre_engine_open(graph, model, NULL, NULL, NULL, &engine, NULL);
     if (status == WFRE_OK)
-        status = wfre_ask(asker, context, &options, NULL, &answers, &why);
-    wfre_asker_free(asker);
+        status = wfre_session_create(engine, NULL, &session, NULL);
+    if (status == WFRE_OK)
+        status = wfre_session_ask(session, &question, 1, NULL, &answers, NULL);
+    if (status == WFRE_OK)
+        status = answers->status;
+    if (status == WFRE_OK && a->explained)
+        status = wfre_session_explain(session, &question, answers, NULL, &explanation, NULL);
+    if (explanation)
+        status = wfre_explanation_print(graph, explanation, WFRE_EXPLAIN_SVG, &text, NULL);
+    wfre_string_free(text);
+    wfre_explanation_free(explanation);
+    wfre_answers_free(answers);
+    wfre_session_free(session);
+    wfre_engine_unref(engine);
     return status;
 }
 
@@ -288,8 +349,8 @@ static void memory_may_run_out(void **state)
 {
     (void)state;
     wfre_query *query = parse("?x : r0(e1, ?x) | r1(?x, ?y) & r2(?y, e2)");
-    sweep_allocations(ask_once, query);
-    sweep_allocations(explain_once, query);
+    sweep_allocations(try_once, &(attempt){query, false});
+    sweep_allocations(try_once, &(attempt){query, true});
     wfre_query_free(query);
 }
 
@@ -300,6 +361,7 @@ int main(void)
         cmocka_unit_test(kinds_of_answers),
         cmocka_unit_test(only_trees_are_predicted),
         cmocka_unit_test(wrong_input_is_refused),
+        cmocka_unit_test(failures_stay_apart),
         cmocka_unit_test(explanations),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(refuted_answers_are_not_predicted),

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "check.h"
-#include "infer/predict.h"
+#include "predict.h"
 #include "query/types.h"
 #include "toy.h"
 
@@ -20,11 +20,11 @@ static wfre_model *model;
 static char folder[] = "/tmp/wfre-calibration-XXXXXX";
 static char *queries, *saved;
 
-static wfre_predict_query question(wfre_arena *arena, wfre_relation relation, wfre_entity entity,
-                                   wfre_hit *hits)
+static predict_query question(wfre_arena *arena, wfre_relation relation, wfre_entity entity,
+                              wfre_hit *hits)
 {
     const wfre_node *tree = wfre_node_project(arena, relation, wfre_node_entity(arena, entity));
-    return (wfre_predict_query){.tree = tree, .top = TOP, .hits = hits};
+    return (predict_query){.tree = tree, .top = TOP, .hits = hits};
 }
 
 /* An entity that is none of the hits. */
@@ -41,19 +41,20 @@ static wfre_entity another(const wfre_hit *hits)
 
 /* 1p queries along relation 0, of which every other has its best prediction as its hard answer;
  * along relation 2 turned round (as 2p), of which all have. */
-static void write_queries(wfre_predictor *predictor)
+static void write_queries(void)
 {
+    predict_how how = {.model = model, .exhaustive = true};
     FILE *file = fopen(queries, "w");
     assert_non_null(file);
     wfre_arena arena = {0};
     wfre_hit hits[TOP];
     for (wfre_entity e = 0; e < ENTITIES; e++) {
-        wfre_predict_query q = question(&arena, 0, e, hits);
-        assert_ok(wfre_predict(predictor, &q, 1, true, error));
+        predict_query q = question(&arena, 0, e, hits);
+        assert_ok(predict(&how, &q, 1, error));
         fprintf(file, "1p\t(p,#0,(e,#%u))\t\t%u\n", e, e % 2 ? hits[0].entity : another(hits));
         q = question(&arena, 2, e, hits);
         q.tree = wfre_node_project(&arena, 1, q.tree);
-        assert_ok(wfre_predict(predictor, &q, 1, true, error));
+        assert_ok(predict(&how, &q, 1, error));
         fprintf(file, "2p\t(p,#1,(p,#2,(e,#%u)))\t\t%u\n", e, hits[0].entity);
     }
     wfre_arena_free(&arena);
@@ -64,7 +65,6 @@ static int build(void **state)
 {
     (void)state;
     wfre_model_settings settings;
-    wfre_predictor *predictor;
     wfre_model_settings_default(&settings);
     settings.dim = 20;
     settings.bases = 4;
@@ -73,9 +73,7 @@ static int build(void **state)
     assert_non_null(mkdtemp(folder));
     queries = wfre_path_join(folder, "q.tsv");
     saved = wfre_path_join(folder, "m.safetensors");
-    assert_ok(wfre_predictor_create(model, NULL, &predictor, error));
-    write_queries(predictor);
-    wfre_predictor_free(predictor);
+    write_queries();
     return 0;
 }
 
@@ -95,26 +93,24 @@ static int clear(void **state)
 /* Mean probability of the hit at `index` over all entities, which falls with the index. */
 static double mean_probability(const wfre_model *m, const char *shape, size_t index)
 {
-    wfre_predictor *predictor;
+    predict_how how = {.model = m, .exhaustive = true};
     wfre_arena arena = {0};
     wfre_hit hits[TOP];
     double sum = 0;
-    assert_ok(wfre_predictor_create(m, NULL, &predictor, error));
     for (wfre_entity e = 0; e < ENTITIES; e++) {
-        wfre_predict_query q = question(&arena, strcmp(shape, "2p") == 0 ? 2 : 0, e, hits);
+        predict_query q = question(&arena, strcmp(shape, "2p") == 0 ? 2 : 0, e, hits);
         if (strcmp(shape, "2p") == 0)
             q.tree = wfre_node_project(&arena, 1, q.tree);
-        assert_ok(wfre_predict(predictor, &q, 1, true, error));
-        wfre_calibration_view view = wfre_calibration_view_of(m, shape, hits, q.hit_count, 0);
+        assert_ok(predict(&how, &q, 1, error));
+        wfre_calibration_view view = wfre_calibration_view_of(m, q.by, shape, hits, q.hit_count, 0);
         double last = 1;
         for (size_t i = 0; i < TOP; i++) {
-            double p = wfre_calibration_probability(m, &view, hits, i);
+            double p = wfre_calibration_probability(&view, hits, i);
             assert_true(p >= 0 && p <= last);
             last = p;
             sum += i == index ? p : 0;
         }
     }
-    wfre_predictor_free(predictor);
     wfre_arena_free(&arena);
     return sum / ENTITIES;
 }
@@ -123,8 +119,9 @@ static void learns_what_is_true(void **state)
 {
     (void)state;
     wfre_hit hit = {0, 0};
-    wfre_calibration_view view = wfre_calibration_view_of(model, "1p", &hit, 1, 0);
-    assert_true(isnan(wfre_calibration_probability(model, &view, &hit, 0)));
+    wfre_calibration_view view =
+        wfre_calibration_view_of(model, &wfre_by_embedding, "1p", &hit, 1, 0);
+    assert_true(isnan(wfre_calibration_probability(&view, &hit, 0)));
     assert_null(wfre_model_reliability(model));
     assert_ok(wfre_calibrate(graph, model, queries, NULL, NULL, error));
     assert_true(fabs(mean_probability(model, "1p", 0) - 0.5) < 0.1);

@@ -1,12 +1,12 @@
-/* src/infer/edges and src/fit/edges: which questions are answered edge by edge, that estimates give
- * what exact distances give, and what is fitted. */
+/* src/infer/way_edges and src/fit/edges: which questions are answered edge by edge, that estimates
+ * give what exact distances give, and what is fitted. */
 #include "check.h"
 
 #include <math.h>
 
 #include "base/rng.h"
 #include "fit/edges.h"
-#include "infer/predict.h"
+#include "predict.h"
 #include "toy.h"
 
 enum { ENTITIES = 2500, DIM = 40, TOP = 10, QUERIES = 40 };
@@ -41,7 +41,7 @@ static int set_up(void **state)
     settings.bases = 2;
     settings.rho = 14;
     settings.score.radius = 1;
-    settings.answering = WFRE_BY_EDGES;
+    settings.way.by = WFRE_BY_EDGES;
     graph = toy_random_graph(7, ENTITIES, 3, 8000);
     assert_ok(wfre_pool_create(2, &pool, error));
     assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
@@ -126,25 +126,19 @@ static const wfre_node *question(uint32_t i)
 }
 
 typedef struct asked {
-    wfre_predict_query queries[QUERIES];
+    predict_query queries[QUERIES];
     wfre_hit hits[QUERIES][TOP];
 } asked;
 
 static wfre_status ask(asked *a, uint32_t count, wfre_pool *threads, bool exhaustive)
 {
-    wfre_predictor *predictor = NULL;
-    wfre_status status;
+    predict_how how = {graph, model, WFRE_VALID, exhaustive, threads};
     for (uint32_t i = 0; i < count; i++) {
-        a->queries[i] = (wfre_predict_query){.tree = question(i), .top = TOP, .hits = a->hits[i]};
+        a->queries[i] = (predict_query){.tree = question(i), .top = TOP, .hits = a->hits[i]};
         if (!a->queries[i].tree)
             return WFRE_ERR_MEMORY;
     }
-    TRY(wfre_predictor_create(model, threads, &predictor, NULL));
-    TRY(wfre_predictor_know(predictor, graph, WFRE_VALID, NULL));
-    TRY(wfre_predict(predictor, a->queries, count, exhaustive, NULL));
-cleanup:
-    wfre_predictor_free(predictor);
-    return status;
+    return predict(&how, a->queries, count, NULL);
 }
 
 /* The likeliest edges are scored exactly; what is left of estimates, in sums and in edges that only
@@ -161,13 +155,11 @@ static void test_estimates(void **state)
         for (int k = 0; k < TOP; k++) {
             wfre_hit a = quick.hits[q][k], b = exact.hits[q][k];
             assert_int_equal(a.entity, threaded.hits[q][k].entity);
-            assert_true(a.distance == threaded.hits[q][k].distance);
-            assert_true(fabs(wfre_model_logit(model, a.distance) -
-                             wfre_model_logit(model, b.distance)) < 0.2);
+            assert_true(a.score == threaded.hits[q][k].score);
+            assert_true(fabsf(a.score - b.score) < 0.2f);
             same += a.entity == b.entity;
         }
     assert_true(same > QUERIES * TOP * 4 / 5);
-    assert_int_equal(quick.queries[0].scored, 0);
     assert_int_equal(exact.queries[0].scored, ENTITIES);
 }
 
@@ -176,18 +168,18 @@ static void test_mixed(void **state)
 {
     (void)state;
     wfre_hit hits[2][TOP], embedded[TOP];
-    wfre_predict_query both[] = {{.tree = not(edge(0, 1)), .top = TOP, .hits = hits[0]},
-                                 {.tree = edge(0, 3), .top = TOP, .hits = hits[1]}};
-    wfre_predict_query alone = {.tree = not(edge(0, 1)), .top = TOP, .hits = embedded};
-    wfre_predictor *predictor;
-    assert_ok(wfre_predictor_create(model, NULL, &predictor, error));
-    assert_ok(wfre_predict(predictor, &alone, 1, false, error));
-    assert_ok(wfre_predictor_know(predictor, graph, WFRE_TRAIN, error));
-    assert_ok(wfre_predict(predictor, both, 2, false, error));
+    predict_query both[] = {{.tree = not(edge(0, 1)), .top = TOP, .hits = hits[0]},
+                            {.tree = edge(0, 3), .top = TOP, .hits = hits[1]}};
+    predict_query alone = {.tree = not(edge(0, 1)), .top = TOP, .hits = embedded};
+    predict_how how = {.model = model};
+    assert_ok(predict(&how, &alone, 1, error));
+    how.graph = graph;
+    assert_ok(predict(&how, both, 2, error));
     assert_int_equal(alone.hit_count, TOP);
     assert_memory_equal(hits[0], embedded, sizeof embedded);
-    assert_true(both[0].embedded && !both[1].embedded && !alone.embedded);
-    wfre_predictor_free(predictor);
+    assert_ptr_equal(both[0].by, &wfre_by_embedding);
+    assert_ptr_equal(both[1].by, &wfre_by_edges);
+    assert_ptr_equal(alone.by, &wfre_by_embedding);
 }
 
 static wfre_status attempt_ask(void *context)
@@ -235,15 +227,41 @@ static void ask_half_known(void)
     }
 }
 
+/* Fits the way of a model of this graph. */
+static wfre_status fit(const wfre_graph *of, const wfre_model *m, wfre_way *way, size_t count,
+                       const wfre_monitor *monitor)
+{
+    wfre_session *session;
+    assert_ok(wfre_session_open(of, m, pool, &session, error));
+    wfre_status status = wfre_edges_fit(session, way, queries, count, 0, monitor, NULL);
+    wfre_session_free(session);
+    return status;
+}
+
+/* What is fitted ranks no worse than what it began with. */
+static double mean_rank(const wfre_way *way)
+{
+    wfre_session *session;
+    double sum = 0;
+    assert_ok(wfre_session_open(graph, model, pool, &session, error));
+    assert_ok(wfre_rank(session, way, WFRE_TRAIN, queries, QUERIES, NULL, error));
+    for (int q = 0; q < QUERIES; q++)
+        sum += 1 / wfre_standing_rank(standings[q]);
+    wfre_session_free(session);
+    return sum / QUERIES;
+}
+
 static void test_fit_takes_edges(void **state)
 {
     (void)state;
     ask_half_known();
-    model->settings.answering = WFRE_BY_EMBEDDING;
-    assert_ok(wfre_edges_fit(graph, model, queries, QUERIES, 0, pool, NULL, error));
-    assert_int_equal(model->settings.answering, WFRE_BY_EDGES);
-    assert_true(model->settings.edge_room >= 0 && model->settings.edge_room <= 1);
-    assert_true(model->settings.edge_sharpness >= 0.25 && model->settings.edge_sharpness <= 1.5);
+    wfre_way way = model->settings.way, before = way;
+    way.by = WFRE_BY_EMBEDDING;
+    assert_int_equal(fit(graph, model, &way, QUERIES, NULL), WFRE_OK);
+    assert_int_equal(way.by, WFRE_BY_EDGES);
+    before.edge_sharpness = 20; /* far from anything that it tries */
+    before.edge_room = 8;
+    assert_true(mean_rank(&way) > mean_rank(&before));
 }
 
 /* Of the pairs' edges each leads to an entity that no other leads to: what lacks one is likely. The
@@ -255,14 +273,15 @@ static void test_fit_room(void **state)
     for (int lacks = 0; lacks < 2; lacks++) {
         wfre_model *one;
         assert_ok(wfre_model_create(pairs, &model->settings, 1, &one, error));
-        one->settings.edge_room = 0.4;
+        wfre_way way = one->settings.way;
+        way.edge_room = 0.4;
         for (uint32_t q = 0; q < QUERIES; q++) {
             answers[q] = 300 + 2 * q + (lacks ? 0 : 1);
             queries[q] = (wfre_rank_query){
                 .tree = edge(0, 2 * q), .hard = {&answers[q], 1}, .standings = &standings[q]};
         }
-        assert_ok(wfre_edges_fit(pairs, one, queries, QUERIES, 0, pool, NULL, error));
-        assert_true(lacks ? one->settings.edge_room > 0.4 : one->settings.edge_room < 0.4);
+        assert_int_equal(fit(pairs, one, &way, QUERIES, NULL), WFRE_OK);
+        assert_true(lacks ? way.edge_room > 0.4 : way.edge_room < 0.4);
         wfre_model_free(one);
     }
     wfre_graph_close(pairs);
@@ -272,25 +291,18 @@ static void test_fit_room(void **state)
 static void test_fit_keeps_embedding(void **state)
 {
     (void)state;
-    wfre_isa isa;
-    wfre_linalg *linalg;
-    wfre_embedder *embedder;
-    wfre_embedding embedding;
-    assert_ok(wfre_isa_select(&isa, error));
-    assert_ok(wfre_linalg_create(NULL, isa, &linalg, error));
-    assert_ok(wfre_embedder_create(model, NULL, linalg, &embedder, error));
+    wfre_way way = model->settings.way;
     for (uint32_t q = 0; q < QUERIES; q++) {
         const wfre_node *tree = pair(WFRE_OP_INTERSECT, edge(0, q), edge(3, q + QUERIES));
         answers[q] = 500 + q;
         queries[q] =
             (wfre_rank_query){.tree = tree, .hard = {&answers[q], 1}, .standings = &standings[q]};
-        assert_ok(wfre_embed(embedder, &tree, 1, WFRE_UNION_DNF, &embedding, error));
-        memcpy(model->entities + (size_t)answers[q] * DIM, embedding.rows, DIM * sizeof(float));
+        float row[DIM];
+        assert_int_equal(predict_embed(model, tree, &way, row), WFRE_OK);
+        memcpy(model->entities + (size_t)answers[q] * DIM, row, sizeof row);
     }
-    assert_ok(wfre_edges_fit(graph, model, queries, QUERIES, 0, pool, NULL, error));
-    assert_int_equal(model->settings.answering, WFRE_BY_EMBEDDING);
-    wfre_embedder_free(embedder);
-    wfre_linalg_free(linalg);
+    assert_int_equal(fit(graph, model, &way, QUERIES, NULL), WFRE_OK);
+    assert_int_equal(way.by, WFRE_BY_EMBEDDING);
 }
 
 static bool stop_on_second(void *context)
@@ -309,13 +321,13 @@ static void test_interrupt(void **state)
         queries[q] = queries[q - QUERIES];
         queries[q].standings = &standings[q];
     }
-    model->settings.answering = WFRE_BY_EMBEDDING;
-    model->settings.edge_room = 0.3;
-    model->settings.edge_sharpness = 2;
-    assert_int_equal(wfre_edges_fit(graph, model, queries, 2 * QUERIES, 0, pool, &monitor, NULL),
-                     WFRE_ERR_INTERRUPTED);
-    assert_int_equal(model->settings.answering, WFRE_BY_EMBEDDING);
-    assert_true(model->settings.edge_room == 0.3 && model->settings.edge_sharpness == 2);
+    wfre_way way = model->settings.way;
+    way.by = WFRE_BY_EMBEDDING;
+    way.edge_room = 0.3;
+    way.edge_sharpness = 2;
+    assert_int_equal(fit(graph, model, &way, 2 * QUERIES, &monitor), WFRE_ERR_INTERRUPTED);
+    assert_int_equal(way.by, WFRE_BY_EMBEDDING);
+    assert_true(way.edge_room == 0.3 && way.edge_sharpness == 2);
 }
 
 int main(void)

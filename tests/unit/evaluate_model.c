@@ -132,27 +132,28 @@ static void test_interrupted_and_resumed(void **state)
 static void test_foreign_partial(void **state)
 {
     (void)state;
-    wfre_union tconorm = WFRE_UNION_TCONORM;
+    wfre_way tconorm = model->settings.way;
+    tconorm.unions = WFRE_UNION_TCONORM;
     wfre_eval_options options = options_for(partial_path);
     wfre_evaluation *whole = evaluate(&options);
-    options.unions = &tconorm;
+    options.way = &tconorm;
     int asked = 0;
     wfre_monitor monitor = {.interrupted = stop_on_third, .context = &asked};
     wfre_evaluation *other = NULL;
     assert_int_equal(
         wfre_evaluate_model(graph, model, queries_path, &options, NULL, &monitor, &other, NULL),
         WFRE_ERR_INTERRUPTED);
-    options.unions = NULL;
+    options.way = NULL;
     wfre_evaluation *again = evaluate(&options);
     assert_same(whole, again);
     assert_int_equal(again->info.pairs, whole->info.pairs);
     wfre_evaluation_free(again);
-    model->settings.lift[WFRE_LAST_PROJECTION] = 2;
+    model->settings.way.lift[WFRE_LAST_PROJECTION] = 2;
     asked = 0;
     assert_int_equal(
         wfre_evaluate_model(graph, model, queries_path, &options, NULL, &monitor, &other, NULL),
         WFRE_ERR_INTERRUPTED);
-    model->settings.lift[WFRE_LAST_PROJECTION] = 1;
+    model->settings.way.lift[WFRE_LAST_PROJECTION] = 1;
     again = evaluate(&options);
     assert_same(whole, again);
     wfre_evaluation_free(again);
@@ -194,10 +195,11 @@ static void test_partial_of_other_hard_answers(void **state)
 static void test_unions_from_base(void **state)
 {
     (void)state;
-    wfre_union tconorm = WFRE_UNION_TCONORM;
+    wfre_way tconorm = model->settings.way;
+    tconorm.unions = WFRE_UNION_TCONORM;
     wfre_eval_options options = options_for(NULL);
     wfre_evaluation *dnf = evaluate(&options);
-    options.unions = &tconorm;
+    options.way = &tconorm;
     wfre_evaluation *alone = evaluate(&options);
     options.base = dnf;
     wfre_evaluation *quick = evaluate(&options);

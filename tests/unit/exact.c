@@ -1,6 +1,7 @@
 /* Sets against plain arrays of flags, and the engine's errors, limits and behaviour without memory.
  * That its answers are right is tests/property/exact.c. */
 #include "base/clock.h"
+#include "base/scope.h"
 #include "check.h"
 #include "exact/join.h"
 #include "toy.h"
@@ -211,11 +212,11 @@ static void long_searches_stop_when_told(void **state)
     hard_query(&query);
     assert_ok(wfre_exact_open(&exact, graph, error));
     double begin = wfre_clock();
-    exact.deadline = begin + 0.05;
+    (void)wfre_scope_enter((wfre_scope){.deadline = begin + 0.05});
     assert_int_equal(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, &why),
                      WFRE_ERR_TIMEOUT);
     assert_true(wfre_clock() - begin < 5);
-    exact.deadline = 0;
+    (void)wfre_scope_enter((wfre_scope){0});
     exact.monitor = &monitor;
     assert_int_equal(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, &why),
                      WFRE_ERR_INTERRUPTED);
@@ -247,8 +248,9 @@ static void nested_disjunctions_are_planned_once(void **state)
     wfre_exact exact;
     wfre_list answers;
     assert_ok(wfre_exact_open(&exact, graph, error));
-    exact.deadline = wfre_clock() + 20;
+    (void)wfre_scope_enter((wfre_scope){.deadline = wfre_clock() + 20});
     assert_ok(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, error));
+    (void)wfre_scope_enter((wfre_scope){0});
     wfre_exact_close(&exact);
     wfre_arena_free(arena);
 }
@@ -302,8 +304,9 @@ static void many_variables_are_placed_quickly(void **state)
         wfre_query query = {.variable_count = 1024};
         query.formula = cycle(&query.arena, 1024, positive);
         assert_ok(wfre_exact_open(&exact, graph, error));
-        exact.deadline = wfre_clock() + 10;
+        (void)wfre_scope_enter((wfre_scope){.deadline = wfre_clock() + 10});
         assert_ok(wfre_exact_formula(&exact, WFRE_TRAIN, &query, &answers, error));
+        (void)wfre_scope_enter((wfre_scope){0});
         wfre_exact_close(&exact);
         wfre_arena_free(&query.arena);
     }

@@ -3,15 +3,15 @@
 #include "check.h"
 
 #include "fit/scale.h"
-#include "model/embed.h"
+#include "predict.h"
 #include "star.h"
 
 enum { ENTITIES = 600, DIM = 40, MANY = 40, FEW = 10, QUERIES = MANY + MANY + FEW };
 
 static wfre_graph *graph;
 static wfre_pool *pool;
-static wfre_linalg *linalg;
 static wfre_model *model;
+static wfre_way way; /* as it is at the moment */
 static wfre_arena arena;
 static wfre_rank_query queries[QUERIES];
 static wfre_entity answers[QUERIES];
@@ -36,28 +36,24 @@ static const wfre_node *question(uint32_t q)
 /* The histogram of a question as it is compared. */
 static void embed(const wfre_node *tree, wfre_union unions, float *row)
 {
-    wfre_embedder *embedder;
-    wfre_embedding embedding;
-    assert_ok(wfre_embedder_create(model, pool, linalg, &embedder, error));
-    assert_ok(wfre_embed(embedder, &tree, 1, unions, &embedding, error));
-    memcpy(row, embedding.rows, DIM * sizeof *row);
-    wfre_embedder_free(embedder);
+    float rows[4][DIM]; /* of the branches of a union */
+    way.unions = unions;
+    assert_int_equal(predict_embed(model, tree, &way, rows[0]), WFRE_OK);
+    memcpy(row, rows[0], sizeof rows[0]);
 }
 
 static int set_up(void **state)
 {
     (void)state;
-    wfre_isa isa;
     wfre_model_settings settings;
     graph = star_graph(ENTITIES);
     assert_ok(wfre_pool_create(2, &pool, error));
-    assert_ok(wfre_isa_select(&isa, error));
-    assert_ok(wfre_linalg_create(pool, isa, &linalg, error));
     wfre_model_settings_default(&settings);
     settings.dim = DIM;
     settings.bases = 2;
     settings.score.radius = 1;
     assert_ok(wfre_model_create(graph, &settings, 3, &model, error));
+    way = settings.way;
     for (uint32_t q = 0; q < QUERIES; q++) {
         answers[q] = 200 + q;
         queries[q] = (wfre_rank_query){
@@ -71,7 +67,6 @@ static int tear_down(void **state)
     (void)state;
     wfre_arena_free(&arena);
     wfre_model_free(model);
-    wfre_linalg_free(linalg);
     wfre_pool_free(pool);
     wfre_graph_close(graph);
     return 0;
@@ -79,9 +74,9 @@ static int tear_down(void **state)
 
 static void set_lifts(double projection, double intersection, double negation)
 {
-    model->settings.lift[WFRE_LAST_PROJECTION] = projection;
-    model->settings.lift[WFRE_LAST_INTERSECTION] = intersection;
-    model->settings.lift[WFRE_LAST_NEGATION] = negation;
+    way.lift[WFRE_LAST_PROJECTION] = projection;
+    way.lift[WFRE_LAST_INTERSECTION] = intersection;
+    way.lift[WFRE_LAST_NEGATION] = negation;
 }
 
 static void check_lifted(const wfre_node *tree, wfre_union unions, float lift)
@@ -135,27 +130,37 @@ static void plant(uint32_t q, float factor)
     multiply(row, factor * factor, answers[q] + 2 * QUERIES);
 }
 
+static wfre_status fit(const wfre_rank_query *list, size_t count, wfre_pool *threads,
+                       const wfre_monitor *monitor)
+{
+    wfre_session *session = NULL;
+    wfre_status status = wfre_session_open(graph, model, threads, &session, NULL);
+    if (status == WFRE_OK)
+        status = wfre_lift_fit(session, &way, list, count, 0, monitor, NULL);
+    wfre_session_free(session);
+    return status;
+}
+
 static void test_fit(void **state)
 {
     (void)state;
     for (uint32_t q = 0; q < QUERIES; q++)
         plant(q, q < MANY ? 2 : 0.5f);
-    assert_ok(wfre_lift_fit(model, queries, QUERIES, 0, pool, NULL, error));
-    double projection = model->settings.lift[WFRE_LAST_PROJECTION];
-    double intersection = model->settings.lift[WFRE_LAST_INTERSECTION];
+    way.unions = WFRE_UNION_DNF;
+    assert_int_equal(fit(queries, QUERIES, pool, NULL), WFRE_OK);
+    double projection = way.lift[WFRE_LAST_PROJECTION];
+    double intersection = way.lift[WFRE_LAST_INTERSECTION];
     assert_true(projection > 1.3 && projection < 3);
     assert_true(intersection >= 0.353 && intersection < 0.8);
-    assert_true(model->settings.lift[WFRE_LAST_NEGATION] == 1); /* too few */
+    assert_true(way.lift[WFRE_LAST_NEGATION] == 1); /* too few */
     /* Without queries nothing is known. */
-    assert_ok(wfre_lift_fit(model, queries, 0, 0, pool, NULL, error));
-    assert_true(model->settings.lift[WFRE_LAST_PROJECTION] == 1 &&
-                model->settings.lift[WFRE_LAST_INTERSECTION] == 1);
+    assert_int_equal(fit(queries, 0, pool, NULL), WFRE_OK);
+    assert_true(way.lift[WFRE_LAST_PROJECTION] == 1 && way.lift[WFRE_LAST_INTERSECTION] == 1);
 }
 
 static void assert_lifts_are(double a, double b, double c)
 {
-    assert_true(model->settings.lift[0] == a && model->settings.lift[1] == b &&
-                model->settings.lift[2] == c);
+    assert_true(way.lift[0] == a && way.lift[1] == b && way.lift[2] == c);
 }
 
 /* What fails leaves the lifts as they were. */
@@ -163,7 +168,7 @@ static wfre_status attempt_fit(void *context)
 {
     (void)context;
     set_lifts(1, 2, 3);
-    wfre_status status = wfre_lift_fit(model, queries, 2, 0, NULL, NULL, NULL);
+    wfre_status status = fit(queries, 2, NULL, NULL);
     if (status != WFRE_OK)
         assert_lifts_are(1, 2, 3);
     return status;
@@ -195,8 +200,7 @@ static void test_interrupt(void **state)
         assert_true(again[q].hard.count <= 8);
     }
     set_lifts(1, 2, 3);
-    assert_int_equal(wfre_lift_fit(model, again, LONG, 0, pool, &monitor, NULL),
-                     WFRE_ERR_INTERRUPTED);
+    assert_int_equal(fit(again, LONG, pool, &monitor), WFRE_ERR_INTERRUPTED);
     assert_int_equal(asked, 2);
     assert_lifts_are(1, 2, 3);
 }

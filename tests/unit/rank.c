@@ -124,10 +124,11 @@ static void test_estimates(void **state)
     float *entities = wfre_embed_entities(model, pool, linalg);
     assert_non_null(entities);
     wfre_filter_input input = {score, entities, ENTITIES, entities, 100};
-    assert_ok(wfre_filter_create(&input, pool, linalg, &filter, error));
+    assert_ok(wfre_filter_create(&input, pool, &filter, error));
     float *estimates = malloc(2 * ENTITIES * sizeof *estimates);
     assert_non_null(estimates);
-    assert_ok(wfre_filter_estimate(filter, entities + 1000 * 40, 2, estimates, error));
+    assert_ok(
+        wfre_filter_estimate(filter, linalg, pool, entities + 1000 * 40, 2, estimates, error));
     double errors = 0, mean = 0, spread = 0;
     float distances[ENTITIES];
     uint32_t zeros[ENTITIES] = {0};
@@ -136,7 +137,7 @@ static void test_estimates(void **state)
     for (int e = 0; e < ENTITIES; e++)
         mean += (double)distances[e] / ENTITIES;
     for (int e = 0; e < ENTITIES; e++) {
-        double error = (double)estimates[ENTITIES + e] - (double)distances[e];
+        double error = -(double)estimates[ENTITIES + e] - (double)distances[e];
         errors += error * error;
         spread += ((double)distances[e] - mean) * ((double)distances[e] - mean);
     }
@@ -151,15 +152,17 @@ static void test_estimates(void **state)
 /* Ranks into `standings`; returns the share of pairs that were scored exactly. */
 static double rank_all(bool exhaustive, wfre_union unions, wfre_pool *threads)
 {
-    wfre_ranker *ranker;
+    wfre_session *session;
+    wfre_rank_cost cost = {0};
+    wfre_way way = model->settings.way;
+    way.unions = unions;
+    way.exhaustive = exhaustive;
     memset(standings, 0xAA, sizeof standings);
-    assert_ok(wfre_ranker_create(model, exhaustive, threads, &ranker, error));
-    assert_string_equal(wfre_rank_method(model, exhaustive),
-                        exhaustive ? "exhaustive" : "filtered");
-    assert_ok(wfre_ranker_run(ranker, queries, QUERIES, unions, error));
-    wfre_rank_cost cost = wfre_ranker_cost(ranker);
+    assert_ok(wfre_session_open(NULL, model, threads, &session, error));
+    assert_string_equal(wfre_rank_method(model, &way), exhaustive ? "exhaustive" : "filtered");
+    assert_ok(wfre_rank(session, &way, WFRE_TRAIN, queries, QUERIES, &cost, error));
     assert_int_equal(cost.pairs, (uint64_t)(QUERIES - 1) * ENTITIES);
-    wfre_ranker_free(ranker);
+    wfre_session_free(session);
     return (double)cost.exact / (double)cost.pairs;
 }
 
@@ -234,17 +237,13 @@ static void test_by_pairs(void **state)
 {
     (void)state;
     rank_all(true, WFRE_UNION_DNF, pool);
-    wfre_isa isa;
-    wfre_linalg *linalg;
-    wfre_embedder *embedder;
+    wfre_session *session;
     wfre_embedding embedding;
     wfre_score *score;
-    assert_ok(wfre_isa_select(&isa, error));
-    assert_ok(wfre_linalg_create(pool, isa, &linalg, error));
-    assert_ok(wfre_embedder_create(model, pool, linalg, &embedder, error));
+    assert_ok(wfre_session_open(NULL, model, pool, &session, error));
     assert_ok(wfre_score_create(&model->settings.score, &score, error));
     const wfre_node *tree = queries[1].tree;
-    assert_ok(wfre_embed(embedder, &tree, 1, WFRE_UNION_DNF, &embedding, error));
+    assert_ok(wfre_embed(session->embedder, &tree, 1, &model->settings.way, &embedding, error));
     assert_int_equal(embedding.row_count, 2);
     float best[ENTITIES];
     for (int e = 0; e < ENTITIES; e++) {
@@ -269,19 +268,20 @@ static void test_by_pairs(void **state)
         assert_int_equal(standings[1][i].above, above);
         assert_int_equal(standings[1][i].tied, tied);
     }
-    wfre_embedder_free(embedder);
+    wfre_session_free(session);
     wfre_score_free(score);
-    wfre_linalg_free(linalg);
 }
 
 static wfre_status attempt_exhaustive(void *context)
 {
     (void)context;
-    wfre_ranker *ranker = NULL;
-    wfre_status status = wfre_ranker_create(model, true, NULL, &ranker, NULL);
+    wfre_session *session = NULL;
+    wfre_way way = model->settings.way;
+    way.exhaustive = true;
+    wfre_status status = wfre_session_open(NULL, model, NULL, &session, NULL);
     if (status == WFRE_OK)
-        status = wfre_ranker_run(ranker, queries, 2, WFRE_UNION_DNF, NULL);
-    wfre_ranker_free(ranker);
+        status = wfre_rank(session, &way, WFRE_TRAIN, queries, 2, NULL, NULL);
+    wfre_session_free(session);
     return status;
 }
 
@@ -296,9 +296,9 @@ static wfre_status attempt_filter(void *context)
     wfre_filter *filter = NULL;
     float estimates[2 * 16];
     wfre_filter_input input = {p->score, model->entities, 16, model->entities, 16};
-    wfre_status status = wfre_filter_create(&input, NULL, p->linalg, &filter, NULL);
+    wfre_status status = wfre_filter_create(&input, NULL, &filter, NULL);
     if (status == WFRE_OK)
-        status = wfre_filter_estimate(filter, model->entities, 2, estimates, NULL);
+        status = wfre_filter_estimate(filter, p->linalg, NULL, model->entities, 2, estimates, NULL);
     wfre_filter_free(filter);
     return status;
 }

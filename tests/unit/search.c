@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "check.h"
-#include "infer/predict.h"
+#include "predict.h"
 #include "search/sketch.h"
 #include "star.h"
 
@@ -60,31 +60,25 @@ static const wfre_node *tree(wfre_arena *arena, uint32_t i)
 
 typedef struct results {
     wfre_arena arena;
-    wfre_predict_query queries[QUERIES];
+    predict_query queries[QUERIES];
 } results;
 
 /* Asks some questions for so many answers each; every third leaves out the even entities. */
 static wfre_status ask(results *r, uint32_t count, wfre_pool *pool, size_t top, bool exhaustive)
 {
-    wfre_status status = WFRE_OK;
-    wfre_predictor *predictor = NULL;
+    predict_how how = {.model = model, .exhaustive = exhaustive, .pool = pool};
     wfre_entity *even = wfre_arena_alloc(&r->arena, ENTITIES / 2, sizeof *even);
     for (uint32_t e = 0; even && e < ENTITIES / 2; e++)
         even[e] = 2 * e;
     for (uint32_t i = 0; i < count; i++) {
-        r->queries[i] =
-            (wfre_predict_query){.tree = tree(&r->arena, i),
-                                 .without = {even, i % 3 == 0 ? ENTITIES / 2 : 0},
-                                 .top = top,
-                                 .hits = wfre_arena_alloc(&r->arena, top, sizeof(wfre_hit))};
+        r->queries[i] = (predict_query){.tree = tree(&r->arena, i),
+                                        .without = {even, i % 3 == 0 ? ENTITIES / 2 : 0},
+                                        .top = top,
+                                        .hits = wfre_arena_alloc(&r->arena, top, sizeof(wfre_hit))};
         if (!even || !r->queries[i].tree || !r->queries[i].hits)
             return WFRE_ERR_MEMORY;
     }
-    TRY(wfre_predictor_create(model, pool, &predictor, NULL));
-    TRY(wfre_predict(predictor, r->queries, count, exhaustive, NULL));
-cleanup:
-    wfre_predictor_free(predictor);
-    return status;
+    return predict(&how, r->queries, count, NULL);
 }
 
 static void check_same(const results *a, const results *b)
@@ -93,7 +87,7 @@ static void check_same(const results *a, const results *b)
         assert_int_equal(a->queries[i].hit_count, b->queries[i].hit_count);
         for (size_t k = 0; k < a->queries[i].hit_count; k++) {
             assert_int_equal(a->queries[i].hits[k].entity, b->queries[i].hits[k].entity);
-            assert_true(a->queries[i].hits[k].distance == b->queries[i].hits[k].distance);
+            assert_true(a->queries[i].hits[k].score == b->queries[i].hits[k].score);
         }
     }
 }
@@ -131,7 +125,7 @@ static bool has_sketch(void)
     wfre_score *score;
     wfre_sketch *sketch;
     assert_ok(wfre_score_create(&model->settings.score, &score, error));
-    assert_ok(wfre_sketch_open(model, score, NULL, &sketch, error));
+    assert_ok(wfre_sketch_open(model, score, &sketch, error));
     bool found = sketch != NULL;
     wfre_sketch_free(sketch);
     wfre_score_free(score);

@@ -381,7 +381,7 @@ static void test_old_checkpoint(void **state)
     assert_false(trainer->settings.lift);
     assert_true(next == UINT32_MAX);
     assert_true(trainer->settings.forward_edges == 0);
-    assert_true(trainer->model->settings.lift[WFRE_LAST_PROJECTION] == 1);
+    assert_true(trainer->model->settings.way.lift[WFRE_LAST_PROJECTION] == 1);
     assert_int_equal(trainer->model->settings.members, 1);
     wfre_trainer_free(trainer);
     hide_key(path, "train.batch");

@@ -17,13 +17,14 @@
  * projection follows known edges from every x, and predicted ones from the best few.
  *
  * All values are logarithms. */
-#ifndef WFRE_SRC_INFER_EDGES_H
-#define WFRE_SRC_INFER_EDGES_H
+#ifndef WFRE_SRC_INFER_WAY_EDGES_H
+#define WFRE_SRC_INFER_WAY_EDGES_H
 
-#include "graph/graph.h"
+#include "base/memory.h"
 #include "query/tree.h"
-#include "search/search.h"
+#include "wfre/model.h"
 
+struct wfre_session;
 typedef struct wfre_edges wfre_edges;
 
 /* Whether a tree can be answered so: complements stand only beside a set they are taken from, and
@@ -34,26 +35,16 @@ bool wfre_edges_suit(const wfre_node *tree);
 WFRE_NODISCARD wfre_status wfre_edges_form(wfre_arena *arena, const wfre_node *tree,
                                            const wfre_node **form, wfre_error *error);
 
-/* What it works with, borrowed until it is freed. Of the model's settings, those of edges and the
- * lifts may change. */
-typedef struct wfre_edges_input {
-    const wfre_graph *graph;
-    wfre_split split; /* the edges that are known */
-    const wfre_model *model;
-    wfre_embedder *embedder;
-    wfre_searcher *searcher;
-    wfre_pool *pool;
-    bool exhaustive; /* score every entity instead of taking estimates */
-} wfre_edges_input;
-
-WFRE_NODISCARD wfre_status wfre_edges_create(const wfre_edges_input *input, wfre_edges **edges,
+/* The workspace of a session, which it belongs to and borrows. */
+WFRE_NODISCARD wfre_status wfre_edges_create(struct wfre_session *session, wfre_edges **edges,
                                              wfre_error *error);
 void wfre_edges_free(wfre_edges *edges);
 
-/* truth[q * entities + e]: the logarithm of the truth value of entity e in tree q; without negation
- * 0 for known answers, and for them alone. The result does not depend on how trees are cut into
- * batches. */
-WFRE_NODISCARD wfre_status wfre_edges_answer(wfre_edges *edges, const wfre_node *const *trees,
+/* truth[q * entities + e]: the logarithm of the truth value of entity e in tree q, where the edges
+ * of `split` are known; without negation 0 for known answers, and for them alone. The result does
+ * not depend on how trees are cut into batches. */
+WFRE_NODISCARD wfre_status wfre_edges_answer(wfre_edges *edges, wfre_split split,
+                                             const wfre_way *way, const wfre_node *const *trees,
                                              size_t count, float *truth, wfre_error *error);
 
 #endif

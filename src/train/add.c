@@ -19,12 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/answer.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/rng.h"
-#include "graph/graph.h"
-#include "model/calibration.h"
-#include "model/embed.h"
+#include "graph/extend.h"
+#include "infer/reasoner.h"
+#include "model/extend.h"
+#include "wfre/train.h"
 
 enum {
     OWN = 128,    /* its questions, at most */
@@ -35,149 +36,8 @@ enum {
     BATCH = OWN + OTHERS
 };
 static const double CARE = 2; /* docs/RESULTS.md: less harm to old questions than 1 does */
+static const double MATRIX_BYTES = 1.5e9; /* of relations, that are kept at the most */
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
-
-/* ---- the larger graph --------------------------------------------------------------------- */
-
-/* Names, labels and triples of the old graph, under the same ids. */
-static wfre_status copy_graph(wfre_graph_builder *builder, const wfre_graph *graph,
-                              wfre_error *error)
-{
-    uint32_t id;
-    for (wfre_entity e = 0; e < wfre_graph_entities(graph); e++) {
-        wfre_name name = wfre_graph_entity_name(graph, e);
-        wfre_name label = wfre_graph_entity_label(graph, e);
-        wfre_name about = wfre_graph_entity_description(graph, e);
-        CHECK(wfre_graph_builder_entity(builder, name.bytes, name.length, &id, error));
-        if (label.bytes != name.bytes)
-            CHECK(wfre_graph_builder_label(builder, e, label.bytes, label.length, error));
-        if (about.length > 0)
-            CHECK(wfre_graph_builder_describe(builder, e, about.bytes, about.length, error));
-    }
-    for (wfre_relation r = 0; r < wfre_graph_relations(graph); r += 2) {
-        wfre_name name = wfre_graph_relation_name(graph, r);
-        wfre_name label = wfre_graph_relation_label(graph, r);
-        CHECK(wfre_graph_builder_relation(builder, name.bytes, name.length, &id, error));
-        if (label.bytes != name.bytes)
-            CHECK(wfre_graph_builder_relation_label(builder, r, label.bytes, label.length, error));
-        /* A triple counts for the first split that has it, so later splits may repeat it. */
-        for (int split = 0; split < WFRE_SPLITS; split++) {
-            wfre_list heads = wfre_graph_sources(graph, (wfre_split)split, r);
-            for (size_t h = 0; h < heads.count; h++) {
-                wfre_list tails = wfre_graph_targets(graph, (wfre_split)split, r, heads.ids[h]);
-                for (size_t t = 0; t < tails.count; t++)
-                    CHECK(wfre_graph_builder_triple(builder, (wfre_split)split, heads.ids[h], r,
-                                                    tails.ids[t], error));
-            }
-        }
-    }
-    return WFRE_OK;
-}
-
-/* The id of an entity of the new triples, with its label and description if it is new. Old ones go
- * by their names or, as in questions, by labels. */
-static wfre_status add_entity(wfre_graph_builder *builder, const wfre_graph *graph,
-                              const wfre_graph *extra, wfre_entity entity, wfre_entity *id,
-                              wfre_error *error)
-{
-    wfre_name name = wfre_graph_entity_name(extra, entity);
-    wfre_name label = wfre_graph_entity_label(extra, entity);
-    wfre_name about = wfre_graph_entity_description(extra, entity);
-    *id = wfre_graph_find_entity(graph, name.bytes, name.length);
-    if (*id != WFRE_NONE)
-        return WFRE_OK;
-    CHECK(wfre_graph_builder_entity(builder, name.bytes, name.length, id, error));
-    if (label.bytes != name.bytes)
-        CHECK(wfre_graph_builder_label(builder, *id, label.bytes, label.length, error));
-    if (about.length > 0)
-        CHECK(wfre_graph_builder_describe(builder, *id, about.bytes, about.length, error));
-    return WFRE_OK;
-}
-
-/* The new triples, all known from now on. Relations must be those the model has learned. */
-static wfre_status add_triples(wfre_graph_builder *builder, const wfre_graph *graph,
-                               const wfre_graph *extra, wfre_error *error)
-{
-    for (wfre_relation r = 0; r < wfre_graph_relations(extra); r += 2) {
-        wfre_name name = wfre_graph_relation_name(extra, r);
-        wfre_relation known = wfre_graph_find_relation(graph, name.bytes, name.length);
-        if (known == WFRE_NONE)
-            return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                             "the model has learned no relation %.*s; only entities can be added, "
-                             "new relations need training",
-                             (int)name.length, name.bytes);
-        wfre_list heads = wfre_graph_sources(extra, WFRE_TEST, r);
-        for (size_t h = 0; h < heads.count; h++) {
-            wfre_list tails = wfre_graph_targets(extra, WFRE_TEST, r, heads.ids[h]);
-            wfre_entity from, to;
-            CHECK(add_entity(builder, graph, extra, heads.ids[h], &from, error));
-            for (size_t t = 0; t < tails.count; t++) {
-                CHECK(add_entity(builder, graph, extra, tails.ids[t], &to, error));
-                CHECK(wfre_graph_builder_triple(builder, WFRE_TRAIN, from, known, to, error));
-            }
-        }
-    }
-    return WFRE_OK;
-}
-
-/* The graph with the extra triples, in memory. */
-static wfre_status build(const wfre_graph *graph, const wfre_graph *extra, wfre_graph **larger,
-                         wfre_error *error)
-{
-    wfre_graph_builder *builder = NULL;
-    wfre_status status;
-    TRY(wfre_graph_builder_create(&builder, error));
-    TRY(copy_graph(builder, graph, error));
-    TRY(add_triples(builder, graph, extra, error));
-    TRY(wfre_graph_builder_finish(builder, larger, error));
-cleanup:
-    wfre_graph_builder_free(builder);
-    return status;
-}
-
-/* ---- the larger model --------------------------------------------------------------------- */
-
-static wfre_status copy_calibration(const wfre_model *from, wfre_model *to, wfre_error *error)
-{
-    wfre_text text = {0};
-    wfre_status status = WFRE_OK;
-    if (!from->calibration)
-        return WFRE_OK;
-    wfre_calibration_print(from->calibration, &text);
-    TRY(wfre_text_status(&text, "adding entities", error));
-    TRY(wfre_calibration_parse(text.data, &to->calibration, error));
-cleanup:
-    wfre_text_free(&text);
-    return status;
-}
-
-/* The same model with room for more entities, which start as the mean of all. */
-static wfre_status enlarge(const wfre_model *model, const wfre_graph *graph, wfre_model **result,
-                           wfre_error *error)
-{
-    wfre_model *larger = NULL;
-    wfre_status status;
-    size_t d = model->settings.dim, old = model->entity_count, all = wfre_graph_entities(graph);
-    TRY(wfre_model_allocate(&model->settings, (uint32_t)all, model->relation_count,
-                            wfre_graph_fingerprint(graph), &larger, error));
-    for (uint32_t t = 1; t < model->tensor_count; t++)
-        memcpy(larger->tensors[t].data, model->tensors[t].data,
-               model->tensors[t].count * sizeof(float));
-    memcpy(larger->entities, model->entities, old * d * sizeof(float));
-    for (size_t i = 0; i < d && all > old; i++) {
-        double sum = 0;
-        for (size_t e = 0; e < old; e++)
-            sum += (double)fminf(fmaxf(model->entities[e * d + i], 0), 1);
-        for (size_t e = old; e < all; e++)
-            larger->entities[e * d + i] = (float)(sum / (double)old);
-    }
-    TRY(copy_calibration(model, larger, error));
-    *result = larger;
-    larger = NULL;
-cleanup:
-    wfre_model_free(larger);
-    return status;
-}
 
 /* ---- fitting ------------------------------------------------------------------------------ */
 
@@ -203,8 +63,9 @@ typedef struct fitting {
     const wfre_score *score;
     const wfre_vector_table *vectors;
     wfre_embedder *embedder;
-    wfre_predictor *predictor; /* of the model before */
-    question *questions;       /* [BATCH]: its own, then others */
+    wfre_session *session; /* of the model before */
+    wfre_way way;          /* by embedding and without lifts, as training does */
+    question *questions;   /* [BATCH]: its own, then others */
     size_t own, count;
     const wfre_node **trees; /* [BATCH] */
     wfre_entity *answers;    /* [BATCH]: an old entity that answers each of the others */
@@ -349,26 +210,37 @@ static wfre_status most_alike(const fitting *f, wfre_entity *alike, wfre_error *
     return WFRE_OK;
 }
 
+static wfre_status use_scores(void *context, const wfre_scores *scores, const uint32_t *questions,
+                              wfre_error *error)
+{
+    return wfre_scores_top(scores, questions, context, error);
+}
+
 /* Its own questions are compared with the entities that do not answer them: the sum of their
  * exp(-rho D) is what the entity competes with. */
 static wfre_status find_rivals(fitting *f, wfre_error *error)
 {
-    wfre_predict_query queries[OWN];
+    wfre_wanted wanted[OWN];
+    wfre_inference questions = {.trees = f->trees,
+                                .count = f->own,
+                                .way = f->way,
+                                .split = WFRE_TRAIN,
+                                .purpose = WFRE_FOR_TOP};
     for (size_t k = 0; k < f->own; k++)
-        queries[k] = (wfre_predict_query){.tree = f->trees[k],
-                                          .without = old_answers(f, k),
-                                          .top = RIVALS,
-                                          .hits = f->hits + k * RIVALS};
-    CHECK(wfre_predict(f->predictor, queries, f->own, false, error));
-    for (size_t k = 0; k < f->own; k++) {
+        wanted[k] = (wfre_wanted){
+            .without = old_answers(f, k), .top = RIVALS, .hits = f->hits + k * RIVALS};
+    wfre_scope before = wfre_session_enter(f->session, NULL, 0);
+    wfre_status status = wfre_infer(f->session, &questions, use_scores, wanted, error);
+    (void)wfre_scope_enter(before);
+    for (size_t k = 0; status == WFRE_OK && k < f->own; k++) {
         double sum = 0, rho = f->model->settings.rho;
-        for (size_t i = 0; i < queries[k].hit_count; i++)
-            sum += exp(-rho * (double)(queries[k].hits[i].distance - queries[k].hits[0].distance));
-        f->questions[k].threshold = queries[k].hit_count > 0
-                                        ? rho * (double)queries[k].hits[0].distance - log(sum)
-                                        : INFINITY;
+        const wfre_hit *hits = wanted[k].hits;
+        for (size_t i = 0; i < wanted[k].hit_count; i++)
+            sum += exp(rho * (double)(hits[i].score - hits[0].score));
+        f->questions[k].threshold =
+            wanted[k].hit_count > 0 ? -rho * (double)hits[0].score - log(sum) : INFINITY;
     }
-    return WFRE_OK;
+    return status;
 }
 
 /* Other questions are compared with their known answers. */
@@ -467,7 +339,7 @@ static wfre_status fit_entity(fitting *f, wfre_entity entity, wfre_error *error)
         goto cleanup;
     TRY(list_others(f, &arena, entity, error));
     TRY(find_rivals(f, error));
-    TRY(wfre_embed(f->embedder, f->trees, f->count, f->model->settings.unions, &embedding, error));
+    TRY(wfre_embed(f->embedder, f->trees, f->count, &f->way, &embedding, error));
     TRY(find_references(f, &embedding, error));
     memset(f->moments, 0, 3 * d * sizeof *f->moments);
     for (uint32_t step = 1; step <= f->steps; step++) {
@@ -481,63 +353,80 @@ cleanup:
 }
 
 /* New entities are fitted to known answers as training fits all, without lifts. */
-static void leave_out_lifts(wfre_model *model)
+static wfre_way plain_way(const wfre_model *model)
 {
+    wfre_way way = model->settings.way;
+    way.by = WFRE_BY_EMBEDDING;
     for (int i = 0; i < WFRE_LIFTS; i++)
-        model->settings.lift[i] = 1;
+        way.lift[i] = 1;
+    return way;
 }
 
-static wfre_status fit_all(const wfre_model *before, wfre_model *model, const wfre_graph *graph,
-                           uint32_t steps, wfre_pool *pool, const wfre_monitor *monitor,
-                           wfre_error *error)
+static wfre_status allocate(fitting *f, wfre_arena *arena, wfre_error *error)
+{
+    size_t d = f->model->settings.dim;
+    f->trees = wfre_arena_alloc(arena, BATCH, sizeof *f->trees);
+    f->distances = wfre_arena_alloc(arena, BATCH, sizeof *f->distances);
+    f->questions = wfre_arena_alloc(arena, BATCH, sizeof *f->questions);
+    f->answers = wfre_arena_alloc(arena, BATCH, sizeof *f->answers);
+    f->chosen = wfre_arena_alloc(arena, BATCH, sizeof *f->chosen);
+    f->candidates = wfre_arena_alloc(arena, BATCH, sizeof *f->candidates);
+    f->hits = wfre_arena_alloc(arena, OWN * RIVALS, sizeof *f->hits);
+    f->rows = wfre_arena_alloc(arena, BATCH * d, sizeof *f->rows);
+    f->same = wfre_arena_alloc(arena, BATCH, sizeof *f->same);
+    f->moments = wfre_arena_alloc(arena, 3 * d, sizeof *f->moments);
+    if (!f->trees || !f->distances || !f->questions || !f->answers || !f->chosen ||
+        !f->candidates || !f->hits || !f->rows || !f->same || !f->moments)
+        return wfre_fail_memory(error, "adding entities");
+    memset(f->same, 0, BATCH * sizeof *f->same);
+    return WFRE_OK;
+}
+
+/* The graph and the model before, and those with more entities. */
+typedef struct growth {
+    const wfre_graph *graph;
+    const wfre_model *model;
+    wfre_graph *larger_graph;
+    wfre_model *larger;
+} growth;
+
+static wfre_status fit_all(const growth *g, uint32_t steps, wfre_pool *pool,
+                           const wfre_monitor *monitor, wfre_error *error)
 {
     wfre_status status;
     wfre_arena arena = {0};
     wfre_linalg *linalg = NULL;
+    wfre_matrices *matrices = NULL;
     wfre_score *score = NULL;
     wfre_isa isa;
-    size_t d = model->settings.dim;
-    uint32_t old = before->entity_count;
-    wfre_model plain = *before;
-    wfre_model_settings lifted = model->settings;
-    fitting f = {.model = model, .graph = graph, .old = old, .steps = steps, .pool = pool};
-    leave_out_lifts(&plain);
-    leave_out_lifts(model);
-    f.trees = wfre_arena_alloc(&arena, BATCH, sizeof *f.trees);
-    f.distances = wfre_arena_alloc(&arena, BATCH, sizeof *f.distances);
-    f.questions = wfre_arena_alloc(&arena, BATCH, sizeof *f.questions);
-    f.answers = wfre_arena_alloc(&arena, BATCH, sizeof *f.answers);
-    f.chosen = wfre_arena_alloc(&arena, BATCH, sizeof *f.chosen);
-    f.candidates = wfre_arena_alloc(&arena, BATCH, sizeof *f.candidates);
-    f.hits = wfre_arena_alloc(&arena, OWN * RIVALS, sizeof *f.hits);
-    f.rows = wfre_arena_alloc(&arena, BATCH * d, sizeof *f.rows);
-    f.same = wfre_arena_alloc(&arena, BATCH, sizeof *f.same);
-    f.moments = wfre_arena_alloc(&arena, 3 * d, sizeof *f.moments);
-    if (!f.trees || !f.distances || !f.questions || !f.answers || !f.chosen || !f.candidates ||
-        !f.hits || !f.rows || !f.same || !f.moments) {
-        status = wfre_fail_memory(error, "adding entities");
-        goto cleanup;
-    }
-    memset(f.same, 0, BATCH * sizeof *f.same);
+    uint32_t old = g->model->entity_count, all = g->larger->entity_count;
+    fitting f = {.model = g->larger,
+                 .graph = g->larger_graph,
+                 .old = old,
+                 .steps = steps,
+                 .pool = pool,
+                 .way = plain_way(g->model)};
+    TRY(allocate(&f, &arena, error));
     TRY(wfre_isa_select(&isa, error));
     TRY(wfre_linalg_create(pool, isa, &linalg, error));
     f.vectors = wfre_linalg_vectors(linalg);
-    TRY(wfre_score_create(&model->settings.score, &score, error));
-    TRY(wfre_embedder_create(model, pool, linalg, &f.embedder, error));
-    TRY(wfre_predictor_create(&plain, pool, &f.predictor, error));
+    TRY(wfre_score_create(&f.model->settings.score, &score, error));
     f.score = score;
-    for (wfre_entity e = old; e < model->entity_count; e++) {
+    TRY(wfre_matrices_create(f.model, MATRIX_BYTES, &matrices, error));
+    TRY(wfre_embedder_create(matrices, pool, linalg, &f.embedder, error));
+    TRY(wfre_session_open(g->graph, g->model, pool, &f.session, error));
+    for (wfre_entity e = old; e < all; e++) {
         TRY(fit_entity(&f, e, error));
         TRY(wfre_check_interrupt(monitor, error));
-        wfre_report(monitor, "adding", e + 1 - old, model->entity_count - old, NULL);
+        wfre_report(monitor, "adding", e + 1 - old, all - old, NULL);
     }
 cleanup:
-    wfre_predictor_free(f.predictor);
+    wfre_session_free(f.session);
     wfre_embedder_free(f.embedder);
+    wfre_matrices_free(matrices);
     wfre_score_free(score);
     wfre_linalg_free(linalg);
     wfre_arena_free(&arena);
-    model->settings = lifted;
     return status;
 }
 
@@ -554,32 +443,32 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
 {
     wfre_import_options format = {.format = options->format, .literals = options->literals};
     wfre_import_report read;
-    wfre_graph *extra = NULL, *larger_graph = NULL;
-    wfre_model *larger = NULL;
+    wfre_graph *extra = NULL;
+    growth g = {.graph = graph, .model = model};
     wfre_status status;
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_probe_output(options->graph, error));
     TRY(wfre_probe_output(options->model, error));
     TRY(wfre_import_graph(&options->triples, 1, &format, monitor, &extra, &read, error));
-    TRY(build(graph, extra, &larger_graph, error));
-    TRY(enlarge(model, larger_graph, &larger, error));
+    TRY(wfre_graph_extend(graph, extra, &g.larger_graph, error));
+    TRY(wfre_model_extend(model, g.larger_graph, &g.larger, error));
     double start = wfre_clock();
-    TRY(fit_all(model, larger, larger_graph, options->steps, pool, monitor, error));
+    TRY(fit_all(&g, options->steps, pool, monitor, error));
     double seconds = wfre_clock() - start;
-    TRY(wfre_model_prepare(larger, pool, error));
-    TRY(wfre_graph_save(larger_graph, options->graph, error)); /* only now that all went well */
-    TRY(wfre_model_save(larger, options->model, false, error));
+    TRY(wfre_model_prepare(g.larger, pool, error));
+    TRY(wfre_graph_save(g.larger_graph, options->graph, error)); /* only now that all went well */
+    TRY(wfre_model_save(g.larger, options->model, false, error));
     *report = (wfre_addition){
-        .entities = larger->entity_count - model->entity_count,
+        .entities = g.larger->entity_count - model->entity_count,
         .triples =
-            wfre_graph_triples(larger_graph, WFRE_TEST) - wfre_graph_triples(graph, WFRE_TEST),
+            wfre_graph_triples(g.larger_graph, WFRE_TEST) - wfre_graph_triples(graph, WFRE_TEST),
         .literals = read.literals,
         .blanks = read.blanks,
         .seconds = seconds,
     };
 cleanup:
-    wfre_model_free(larger);
-    wfre_graph_close(larger_graph);
+    wfre_model_free(g.larger);
+    wfre_graph_close(g.larger_graph);
     wfre_graph_close(extra);
     return status;
 }

@@ -1,26 +1,23 @@
 /* Questions are answered one after the other, each from its leaves up. The edges at the leaves of
  * all questions are predicted together before that; a projection from a set predicts those of its
  * best entities together. */
-#include "infer/edges.h"
+#include "infer/way_edges.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/pool.h"
 #include "exact/set.h"
-#include "graph/missing.h"
+#include "infer/reasoner.h"
 #include "query/normal.h"
-#include "search/top.h"
 
 enum {
-    FOLLOWED = 16,         /* entities of a set whose missing edges are predicted ... */
-    MOST_FOLLOWED = 64,    /* ... more only if they are certain */
-    REFINED = 64,          /* targets of a source that are scored exactly */
-    TABLE_LIMIT = 1 << 25, /* truth values of leaves that are held at a time */
-    TOGETHER = 256,        /* sources that are predicted at a time */
-    MOST_NODES = 8192,     /* of a tree */
-    CHUNK = 4096           /* entities a task */
+    FOLLOWED = 16,      /* entities of a set whose missing edges are predicted ... */
+    MOST_FOLLOWED = 64, /* ... more only if they are certain */
+    REFINED = 64,       /* targets of a source that are scored exactly */
+    TOGETHER = 256,     /* sources that are predicted at a time */
+    MOST_NODES = 8192,  /* of a tree */
+    CHUNK = 4096        /* entities a task */
 };
 static const float NOTHING = -80;    /* log of the truth value of what is not at all so */
 static const float CERTAIN = -0.1f;  /* as good as certain, or above */
@@ -33,11 +30,16 @@ typedef struct source {
 } source;
 
 struct wfre_edges {
-    wfre_edges_input input;
-    const wfre_adjacency *known;
+    wfre_session *session;
     const wfre_vector_table *vectors;
     size_t entities;
-    wfre_room room;
+
+    /* Of the call. */
+    const wfre_adjacency *known;
+    const wfre_room *room;
+    wfre_way way;
+
+    /* Scratch. */
     wfre_arena arena; /* of the trees of single edges */
     const wfre_node **trees;
     source *sources;
@@ -53,6 +55,8 @@ struct wfre_edges {
     float *scratch; /* [threads, entities] */
     float **levels; /* of the tree: the set of a child, [entities] each */
     size_t leaf_capacity, fan_capacity, level_count, level_capacity;
+    uint32_t *begin; /* 0, 1, 2, ... */
+    size_t begin_capacity;
 };
 
 /* The second if the first is not a number. */
@@ -99,27 +103,21 @@ wfre_status wfre_edges_form(wfre_arena *arena, const wfre_node *tree, const wfre
 
 /* ---- creation ----------------------------------------------------------------------------- */
 
-wfre_status wfre_edges_create(const wfre_edges_input *input, wfre_edges **edges, wfre_error *error)
+wfre_status wfre_edges_create(wfre_session *session, wfre_edges **edges, wfre_error *error)
 {
-    wfre_status status;
-    wfre_isa isa;
     wfre_edges *e = wfre_alloc_zero(1, sizeof *e);
     if (!e)
         return wfre_fail_memory(error, "preparing to predict edges");
-    e->input = *input;
-    e->entities = input->model->entity_count;
-    e->known = wfre_graph_adjacency(input->graph, input->split);
-    TRY(wfre_isa_select(&isa, error));
-    e->vectors = wfre_vector_table_for(isa);
-    TRY(wfre_room_measure(input->graph, input->split, &e->room, error));
-    e->scratch = wfre_alloc_tensor(wfre_pool_threads(input->pool) * e->entities, sizeof(float));
-    if (!e->scratch)
-        TRY(wfre_fail_memory(error, "preparing to predict edges"));
+    e->session = session;
+    e->entities = session->engine->model->entity_count;
+    e->vectors = wfre_linalg_vectors(session->linalg);
+    e->scratch = wfre_alloc_tensor(wfre_pool_threads(session->pool) * e->entities, sizeof(float));
+    if (!e->scratch) {
+        wfre_edges_free(e);
+        return wfre_fail_memory(error, "preparing to predict edges");
+    }
     *edges = e;
-    e = NULL;
-cleanup:
-    wfre_edges_free(e);
-    return status;
+    return WFRE_OK;
 }
 
 void wfre_edges_free(wfre_edges *edges)
@@ -132,6 +130,7 @@ void wfre_edges_free(wfre_edges *edges)
     wfre_free(edges->leaves);
     wfre_free(edges->fan);
     wfre_free(edges->scratch);
+    wfre_free(edges->begin);
     wfre_free(edges->counts);
     wfre_free(edges->refined);
     wfre_free(edges->indexes);
@@ -139,7 +138,6 @@ void wfre_edges_free(wfre_edges *edges)
     wfre_free(edges->exact);
     wfre_free(edges->sources);
     wfre_free((void *)edges->trees);
-    wfre_room_free(&edges->room);
     wfre_arena_free(&edges->arena);
     wfre_free(edges);
 }
@@ -149,10 +147,10 @@ void wfre_edges_free(wfre_edges *edges)
 typedef struct prediction {
     wfre_edges *edges;
     const source *sources;
-    float *rows;        /* [sources, entities]: distances, then logits, then truth values */
-    wfre_hit *refined;  /* [sources, REFINED]: the likeliest of each, with their logits negated */
-    uint32_t *counts;   /* [sources]: how many those are; NULL if all distances are exact */
-    const float *exact; /* [sources, REFINED]: their distances */
+    float *rows;        /* [sources, entities]: scores, then logits, then truth values */
+    wfre_hit *refined;  /* [sources, REFINED]: the likeliest of each, with their logits */
+    uint32_t *counts;   /* [sources]: how many those are; NULL if all scores are exact */
+    const float *exact; /* [sources, REFINED]: their scores */
 } prediction;
 
 static wfre_list known_targets(const wfre_edges *e, source from)
@@ -161,27 +159,24 @@ static wfre_list known_targets(const wfre_edges *e, source from)
     return group == WFRE_NONE ? (wfre_list){0} : wfre_group_targets(e->known, group);
 }
 
-/* What a unit of distance is in logits. */
+/* What a unit of score is in logits. */
 static double unit_of(const wfre_edges *e)
 {
-    const wfre_model_settings *settings = &e->input.model->settings;
-    return settings->edge_sharpness * settings->rho;
+    return e->way.edge_sharpness * e->session->engine->model->settings.rho;
 }
 
 /* What the room of a target adds to its logit if `group` holds the edges that lead to it by this
  * relation already; an entity without such a group gets nothing. */
 static float room_of(const wfre_edges *e, wfre_relation relation, uint32_t group)
 {
-    const wfre_model_settings *settings = &e->input.model->settings;
     if (group == WFRE_NONE)
         return 0;
     size_t degree = wfre_group_targets(e->known, group).count;
-    return (float)(settings->edge_sharpness * settings->edge_room) *
-           (wfre_room_log(&e->room, relation ^ 1, degree) -
-            wfre_room_log(&e->room, relation ^ 1, 0));
+    return (float)(e->way.edge_sharpness * e->way.edge_room) *
+           (wfre_room_log(e->room, relation ^ 1, degree) - wfre_room_log(e->room, relation ^ 1, 0));
 }
 
-/* From distances to logits, but for what is the same for all targets; and the likeliest targets
+/* From scores to logits, but for what is the same for all targets; and the likeliest targets
  * that are not known. */
 static void weigh_row(void *context, size_t index, unsigned worker)
 {
@@ -191,24 +186,25 @@ static void weigh_row(void *context, size_t index, unsigned worker)
     source from = p->sources[index];
     const uint32_t *groups = e->known->relation_groups + (from.relation ^ 1);
     float *row = p->rows + index * e->entities;
-    e->vectors->scale(e->entities, (float)-unit_of(e), row);
+    e->vectors->scale(e->entities, (float)unit_of(e), row);
     for (uint32_t g = groups[0]; g < groups[1]; g++)
         row[e->known->group_entity[g]] += room_of(e, from.relation, g);
     if (!p->counts)
         return;
-    wfre_nearest best = {.hits = p->refined + index * REFINED, .top = REFINED};
+    wfre_best best = {.hits = p->refined + index * REFINED, .top = REFINED};
     wfre_list known = known_targets(e, from);
     size_t next = 0;
     for (wfre_entity y = 0; y < e->entities; y++) {
         if (next < known.count && known.ids[next] == y)
             next++;
         else
-            wfre_nearest_offer(&best, (wfre_hit){y, -row[y]});
+            wfre_best_offer(&best, (wfre_hit){y, row[y]});
     }
     p->counts[index] = (uint32_t)best.count;
 }
 
-/* Puts exact distances in place of estimates. What all of these err by, the others do, too. */
+/* Puts exact scores in place of estimates. Where all of these turn out higher than estimated, so
+ * would the others: only what differs from their mean counts. */
 static void correct_row(const prediction *p, size_t index, float *row)
 {
     const wfre_edges *e = p->edges;
@@ -219,7 +215,7 @@ static void correct_row(const prediction *p, size_t index, float *row)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t group = wfre_find_group(e->known, relation ^ 1, hits[i].entity);
         double estimate = (double)row[hits[i].entity] - (double)room_of(e, relation, group);
-        change[i] = -unit * (double)p->exact[index * REFINED + i] - estimate;
+        change[i] = unit * (double)p->exact[index * REFINED + i] - estimate;
         mean += change[i] / count;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -239,7 +235,7 @@ static void judge_row(void *context, size_t index, unsigned worker)
     memcpy(other, row, e->entities * sizeof *row);
     double sum = e->vectors->exp_shifted(e->entities, highest, other);
     wfre_relation relation = p->sources[index].relation;
-    float shift = (float)((double)wfre_room_log(&e->room, relation, known.count) - log(sum));
+    float shift = (float)((double)wfre_room_log(e->room, relation, known.count) - log(sum));
     float factor = expf(shift);
     for (size_t y = 0; y < e->entities; y++) { /* log of the odds; beside it, 1 + odds */
         row[y] = larger(row[y] - highest + shift, NOTHING);
@@ -260,8 +256,9 @@ static wfre_status refine(wfre_edges *e, const float *histograms, size_t count, 
             e->indexes[k] = (uint32_t)i;
             e->targets[k] = t < p->counts[i] ? p->refined[k].entity : 0;
         }
-    return wfre_search_pairs(e->input.searcher, histograms, e->indexes, e->targets, count * REFINED,
-                             e->exact, error);
+    size_t pairs = count * REFINED;
+    wfre_search_pairs job = {histograms, e->indexes, e->targets, pairs, NULL, pairs};
+    return wfre_search_score_pairs(e->session->searcher, &job, e->exact, error);
 }
 
 /* Room for what refining takes. */
@@ -288,32 +285,33 @@ static wfre_status embed_sources(wfre_edges *e, const source *sources, size_t co
         if (!e->trees[i])
             return wfre_fail_memory(error, "predicting edges");
     }
-    return wfre_embed(e->input.embedder, e->trees, count, WFRE_UNION_DNF, embedding, error);
+    return wfre_embed(e->session->embedder, e->trees, count, &e->way, embedding, error);
 }
 
 static wfre_status predict_together(wfre_edges *e, const source *sources, size_t count, float *rows,
                                     wfre_error *error)
 {
     wfre_embedding embedding;
-    bool exact = e->input.exhaustive || !wfre_search_estimates(e->input.searcher);
+    bool exact = e->way.exhaustive || !wfre_search_estimates(e->session->searcher);
     if (!exact && !reserve_refined(e, count))
         return wfre_fail_memory(error, "predicting edges");
     CHECK(embed_sources(e, sources, count, &embedding, error));
-    CHECK(wfre_search_distances(e->input.searcher, embedding.rows, count, exact, rows, error));
+    CHECK(wfre_search_scores(e->session->searcher, embedding.rows, count, exact, rows, error));
     prediction p = {e, sources, rows, e->refined, exact ? NULL : e->counts, e->exact};
-    wfre_pool_run(e->input.pool, count, weigh_row, &p);
+    CHECK(wfre_pool_try(e->session->pool, count, weigh_row, &p, error));
     if (!exact)
         CHECK(refine(e, embedding.rows, count, &p, error));
-    wfre_pool_run(e->input.pool, count, judge_row, &p);
-    return WFRE_OK;
+    return wfre_pool_try(e->session->pool, count, judge_row, &p, error);
 }
 
 /* rows[i, y]: the truth value of the edge from sources[i] to y. */
 static wfre_status predict(wfre_edges *e, const source *sources, size_t count, float *rows,
                            wfre_error *error)
 {
+    size_t most =
+        wfre_session_rows(e->session) < TOGETHER ? wfre_session_rows(e->session) : TOGETHER;
     for (size_t first = 0, part; first < count; first += part) {
-        part = count - first < TOGETHER ? count - first : TOGETHER;
+        part = count - first < most ? count - first : most;
         CHECK(predict_together(e, sources + first, part, rows + first * e->entities, error));
     }
     return WFRE_OK;
@@ -323,23 +321,21 @@ static wfre_status predict(wfre_edges *e, const source *sources, size_t count, f
 
 typedef struct fanning {
     const wfre_edges *edges;
-    const wfre_hit *from; /* their distances are the negated logarithms */
+    const wfre_hit *from; /* sources of the rows of the fan */
     size_t count;
     float *out;
 } fanning;
 
-/* The best way to each of some entities. */
+/* The best way to each of some entities, those found so far included. */
 static void join_ways(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
     const fanning *f = context;
     size_t entities = f->edges->entities, end = (chunk + 1) * CHUNK;
     end = end < entities ? end : entities;
-    for (size_t y = chunk * CHUNK; y < end; y++)
-        f->out[y] = NOTHING;
     for (size_t i = 0; i < f->count; i++) {
         const float *edge = f->edges->fan + i * entities;
-        float set = -f->from[i].distance;
+        float set = f->from[i].score;
         for (size_t y = chunk * CHUNK; y < end; y++)
             f->out[y] = set + edge[y] > f->out[y] ? set + edge[y] : f->out[y];
     }
@@ -362,13 +358,13 @@ static void follow_known(const wfre_edges *e, wfre_relation relation, const floa
 /* The best entities of a set; returns how many. */
 static size_t choose_followed(const wfre_edges *e, const float *set, wfre_hit *hits)
 {
-    wfre_nearest best = {.hits = hits, .top = MOST_FOLLOWED};
+    wfre_best best = {.hits = hits, .top = MOST_FOLLOWED};
     for (size_t x = 0; x < e->entities; x++)
-        wfre_nearest_offer(&best, (wfre_hit){(wfre_entity)x, -set[x]});
-    wfre_nearest_settle(&best);
+        wfre_best_offer(&best, (wfre_hit){(wfre_entity)x, set[x]});
+    wfre_best_settle(&best);
     size_t count = 0;
-    while (count < best.count && -hits[count].distance > NOTHING &&
-           (count < FOLLOWED || -hits[count].distance >= CERTAIN))
+    while (count < best.count && hits[count].score > NOTHING &&
+           (count < FOLLOWED || hits[count].score >= CERTAIN))
         count++;
     return count;
 }
@@ -378,14 +374,20 @@ static wfre_status project(wfre_edges *e, wfre_relation relation, const float *s
 {
     wfre_hit from[MOST_FOLLOWED];
     source sources[MOST_FOLLOWED];
-    size_t count = choose_followed(e, set, from);
-    if (!WFRE_RESERVE(&e->fan, &e->fan_capacity, count * e->entities))
-        return wfre_fail_memory(error, "predicting edges");
+    size_t count = choose_followed(e, set, from), most = wfre_session_rows(e->session);
     for (size_t i = 0; i < count; i++)
         sources[i] = (source){relation, from[i].entity};
-    CHECK(predict(e, sources, count, e->fan, error));
-    fanning f = {e, from, count, out};
-    wfre_pool_run(e->input.pool, (e->entities + CHUNK - 1) / CHUNK, join_ways, &f);
+    for (size_t y = 0; y < e->entities; y++)
+        out[y] = NOTHING;
+    for (size_t first = 0, part; first < count; first += part) {
+        part = count - first < most ? count - first : most;
+        if (!WFRE_RESERVE(&e->fan, &e->fan_capacity, part * e->entities))
+            return wfre_fail_memory(error, "predicting edges");
+        CHECK(predict(e, sources + first, part, e->fan, error));
+        fanning f = {e, from + first, part, out};
+        size_t chunks = (e->entities + CHUNK - 1) / CHUNK;
+        CHECK(wfre_pool_try(e->session->pool, chunks, join_ways, &f, error));
+    }
     follow_known(e, relation, set, out);
     return WFRE_OK;
 }
@@ -499,7 +501,7 @@ static wfre_status collect_leaves(wfre_edges *e, const wfre_node *node, size_t *
 static wfre_status collect_part(wfre_edges *e, const wfre_node *const *trees, size_t count,
                                 size_t *part, size_t *leaves, wfre_error *error)
 {
-    size_t most = TABLE_LIMIT / e->entities + 1, found = 0;
+    size_t most = wfre_session_rows(e->session), found = 0;
     *leaves = 0;
     for (*part = 0; *part < count; ++*part) {
         if (collect_leaves(e, trees[*part], &found) != WFRE_OK)
@@ -511,14 +513,18 @@ static wfre_status collect_part(wfre_edges *e, const wfre_node *const *trees, si
     return WFRE_OK;
 }
 
-wfre_status wfre_edges_answer(wfre_edges *edges, const wfre_node *const *trees, size_t count,
-                              float *truth, wfre_error *error)
+wfre_status wfre_edges_answer(wfre_edges *edges, wfre_split split, const wfre_way *way,
+                              const wfre_node *const *trees, size_t count, float *truth,
+                              wfre_error *error)
 {
     size_t entities = edges->entities;
+    edges->known = wfre_graph_adjacency(edges->session->engine->graph, split);
+    edges->way = *way;
+    CHECK(wfre_engine_room(edges->session->engine, split, &edges->room, error));
     for (size_t first = 0, part, leaves; first < count; first += part) {
         CHECK(collect_part(edges, trees + first, count - first, &part, &leaves, error));
         walk w = {edges, NULL, error};
-        if (leaves <= TABLE_LIMIT / entities + 1) {
+        if (leaves <= wfre_session_rows(edges->session)) {
             if (!WFRE_RESERVE(&edges->leaves, &edges->leaf_capacity, leaves * entities))
                 return wfre_fail_memory(error, "predicting edges");
             CHECK(predict(edges, edges->sources, leaves, edges->leaves, error));
@@ -529,3 +535,48 @@ wfre_status wfre_edges_answer(wfre_edges *edges, const wfre_node *const *trees, 
     }
     return WFRE_OK;
 }
+
+/* ---- as a reasoner ------------------------------------------------------------------------ */
+
+/* Scores are logarithms of truth values, and pass for logits. */
+static double logit(const wfre_model *model, float score)
+{
+    (void)model;
+    return (double)score;
+}
+
+/* begin[i] = i */
+static wfre_status one_row_each(wfre_edges *e, size_t count, wfre_error *error)
+{
+    if (!WFRE_RESERVE(&e->begin, &e->begin_capacity, count + 1))
+        return wfre_fail_memory(error, "predicting edges");
+    for (size_t i = 0; i <= count; i++)
+        e->begin[i] = (uint32_t)i;
+    return WFRE_OK;
+}
+
+static wfre_status score(wfre_session *s, const wfre_inference *questions, const uint32_t *numbers,
+                         wfre_scores_use *use, void *context, wfre_error *error)
+{
+    size_t most = wfre_session_rows(s);
+    CHECK(wfre_session_prepare(s, error));
+    if (!s->edges)
+        CHECK(wfre_edges_create(s, &s->edges, error));
+    for (size_t first = 0, part; first < questions->count; first += part) {
+        part = questions->count - first < most ? questions->count - first : most;
+        CHECK(one_row_each(s->edges, part, error));
+        wfre_scores scores = {.session = s,
+                              .reasoner = &wfre_by_edges,
+                              .count = part,
+                              .begin = s->edges->begin,
+                              .table = wfre_session_table(s, part)};
+        if (!scores.table)
+            return wfre_fail_memory(error, "predicting");
+        CHECK(wfre_edges_answer(s->edges, questions->split, &questions->way,
+                                questions->trees + first, part, scores.table, error));
+        CHECK(use(context, &scores, numbers + first, error));
+    }
+    return WFRE_OK;
+}
+
+const wfre_reasoner wfre_by_edges = {"edges", wfre_edges_form, score, logit};

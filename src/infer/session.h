@@ -1,0 +1,67 @@
+/* Engines and sessions from the inside (wfre/engine.h says what they are for). */
+#ifndef WFRE_SRC_INFER_SESSION_H
+#define WFRE_SRC_INFER_SESSION_H
+
+#include <pthread.h>
+
+#include "base/memory.h"
+#include "base/scope.h"
+#include "exact/exact.h"
+#include "graph/missing.h"
+#include "infer/way_edges.h"
+#include "search/search.h"
+#include "wfre/engine.h"
+
+struct wfre_engine {
+    _Atomic uint32_t others; /* owners besides the first */
+    wfre_graph *graph;
+    wfre_model *model; /* or NULL; then so are matrices and index */
+    wfre_matrices *matrices;
+    wfre_index *index;
+    wfre_budget budget; /* of what is derived, but for matrices, which count themselves */
+    pthread_mutex_t measuring;
+    wfre_room room[WFRE_SPLITS]; /* of a split, once has_room says so */
+    _Atomic bool has_room[WFRE_SPLITS];
+};
+
+struct wfre_session {
+    wfre_engine *engine;
+    wfre_pool *pool;
+    wfre_budget budget;
+    size_t table; /* numbers that a table of scores should have at most, but of one question */
+    wfre_exact *exact;
+    wfre_linalg *linalg; /* these only with a model */
+    wfre_embedder *embedder;
+    wfre_searcher *searcher;
+    wfre_edges *edges; /* NULL until needed */
+    float *scores;     /* the table at work */
+    size_t score_capacity;
+};
+
+/* A session on an engine of its own, for who uses a model just now: search is prepared when first
+ * needed. The model may change again when the session is freed. Without a graph (NULL) nothing is
+ * known, and questions are embedded, whatever their way. */
+WFRE_NODISCARD wfre_status wfre_session_open(const wfre_graph *graph, const wfre_model *model,
+                                             wfre_pool *pool, wfre_session **session,
+                                             wfre_error *error);
+
+/* Enters the session's scope until the call returns; gives the one before back to. */
+wfre_scope wfre_session_enter(wfre_session *session, wfre_cancel *cancel, double deadline);
+
+/* How many edges entities lack, as the split shows it; made when first asked for. */
+WFRE_NODISCARD wfre_status wfre_engine_room(wfre_engine *engine, wfre_split split,
+                                            const wfre_room **room, wfre_error *error);
+
+/* Makes the engine's search ready, if it is not yet: before the searcher is used. */
+WFRE_NODISCARD wfre_status wfre_session_prepare(wfre_session *session, wfre_error *error);
+
+/* What measuring takes, made when first asked for. */
+WFRE_NODISCARD wfre_status wfre_session_ranks(wfre_session *session, bool filtered,
+                                              const wfre_index_ranks **ranks, wfre_error *error);
+
+/* Room for a table of `rows` rows in the session; NULL when out of memory. */
+float *wfre_session_table(wfre_session *session, size_t rows);
+/* How many rows a table should have at most; at least 1. */
+size_t wfre_session_rows(const wfre_session *session);
+
+#endif

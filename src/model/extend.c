@@ -1,0 +1,48 @@
+/* A model with more entities. */
+#include "model/extend.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/calibration.h"
+
+static wfre_status copy_calibration(const wfre_model *from, wfre_model *to, wfre_error *error)
+{
+    wfre_text text = {0};
+    wfre_status status = WFRE_OK;
+    if (!from->calibration)
+        return WFRE_OK;
+    wfre_calibration_print(from->calibration, &text);
+    TRY(wfre_text_status(&text, "adding entities", error));
+    TRY(wfre_calibration_parse(text.data, &to->calibration, error));
+cleanup:
+    wfre_text_free(&text);
+    return status;
+}
+
+wfre_status wfre_model_extend(const wfre_model *model, const wfre_graph *graph, wfre_model **result,
+                              wfre_error *error)
+{
+    wfre_model *larger = NULL;
+    wfre_status status;
+    size_t d = model->settings.dim, old = model->entity_count, all = wfre_graph_entities(graph);
+    TRY(wfre_model_allocate(&model->settings, (uint32_t)all, model->relation_count,
+                            wfre_graph_fingerprint(graph), &larger, error));
+    for (uint32_t t = 1; t < model->tensor_count; t++)
+        memcpy(larger->tensors[t].data, model->tensors[t].data,
+               model->tensors[t].count * sizeof(float));
+    memcpy(larger->entities, model->entities, old * d * sizeof(float));
+    for (size_t i = 0; i < d && all > old; i++) {
+        double sum = 0;
+        for (size_t e = 0; e < old; e++)
+            sum += (double)fminf(fmaxf(model->entities[e * d + i], 0), 1);
+        for (size_t e = old; e < all; e++)
+            larger->entities[e * d + i] = (float)(sum / (double)old);
+    }
+    TRY(copy_calibration(model, larger, error));
+    *result = larger;
+    larger = NULL;
+cleanup:
+    wfre_model_free(larger);
+    return status;
+}
