@@ -367,15 +367,20 @@ static void estimate_entities(void *context, size_t task, unsigned worker)
     size_t end = first + ROWS < entities ? first + ROWS : entities;
     for (size_t from = 0; from < e->count; from += TOGETHER) {
         size_t count = e->count - from < TOGETHER ? e->count - from : TOGETHER;
-        for (size_t i = first; i < end; i++) {
-            int32_t sums[TOGETHER];
-            s->vectors->dots_i8(s->shape.stride, s->tables->features + i * s->shape.stride, count,
-                                e->features + from * s->shape.stride, sums);
-            for (size_t q = 0; q < count; q++) {
-                query_scale scale = e->scales[from + q];
-                e->scores[(from + q) * entities + i] =
-                    -(s->tables->steps[i] * scale.unit * (float)sums[q] + scale.shift);
-            }
+        int32_t sums[ROWS][TOGETHER];
+        s->vectors->dots_i8(&(wfre_dots){.n = s->shape.stride,
+                                         .rows = end - first,
+                                         .x = s->tables->features + first * s->shape.stride,
+                                         .count = count,
+                                         .y = e->features + from * s->shape.stride,
+                                         .stride = TOGETHER,
+                                         .sums = sums[0]});
+        for (size_t q = 0; q < count; q++) {
+            query_scale scale = e->scales[from + q];
+            float *scores = e->scores + (from + q) * entities;
+            for (size_t i = first; i < end; i++)
+                scores[i] =
+                    -(s->tables->steps[i] * scale.unit * (float)sums[i - first][q] + scale.shift);
         }
     }
 }
