@@ -193,14 +193,7 @@ static void weigh_row(void *context, size_t index, unsigned worker)
     if (!p->counts)
         return;
     wfre_best best = {.hits = p->refined + index * REFINED, .top = REFINED};
-    wfre_list known = known_targets(e, from);
-    size_t next = 0;
-    for (wfre_entity y = 0; y < e->entities; y++) {
-        if (next < known.count && known.ids[next] == y)
-            next++;
-        else
-            wfre_best_offer(&best, (wfre_hit){y, row[y]});
-    }
+    wfre_best_offer_all(&best, e->vectors, row, e->entities, known_targets(e, from));
     p->counts[index] = (uint32_t)best.count;
 }
 
@@ -403,8 +396,7 @@ static void follow_known(const wfre_edges *e, wfre_relation relation, const floa
 static size_t choose_followed(const wfre_edges *e, const float *set, wfre_hit *hits)
 {
     wfre_best best = {.hits = hits, .top = MOST_FOLLOWED};
-    for (size_t x = 0; x < e->entities; x++)
-        wfre_best_offer(&best, (wfre_hit){(wfre_entity)x, set[x]});
+    wfre_best_offer_all(&best, e->vectors, set, e->entities, (wfre_list){0});
     wfre_best_settle(&best);
     size_t count = 0;
     while (count < best.count && hits[count].score > NOTHING &&
