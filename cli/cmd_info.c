@@ -109,7 +109,7 @@ static void print_graph(const graph_facts *facts)
 {
     const wfre_graph *graph = facts->graph;
     const wfre_degrees *degrees = &facts->degrees;
-    printf("%s: graph snapshot, %s bytes, fingerprint %016llx\n", facts->path,
+    printf("%s: graph snapshot, %s bytes, fingerprint %016llx\n", cli_visible(facts->path),
            cli_thousands(wfre_graph_bytes(graph)),
            (unsigned long long)wfre_graph_fingerprint(graph));
     printf("entities   %s\n", cli_thousands(wfre_graph_entities(graph)));

@@ -200,9 +200,8 @@ static void zlib_free(void *context, void *block)
 static wfre_status damaged(const wfre_reader *reader, const char *why, wfre_error *error)
 {
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                     "%s: damaged gzip data (%s, at byte %llu); fetch the file again",
-                     reader->name, why,
-                     (unsigned long long)(reader->raw_before + reader->raw_start));
+                     "%s: damaged gzip data (%s, at byte %llu); fetch the file again", reader->name,
+                     why, (unsigned long long)(reader->raw_before + reader->raw_start));
 }
 
 static bool begins_member(const wfre_reader *reader)
@@ -227,8 +226,8 @@ static wfre_status decide(wfre_reader *reader, wfre_error *error)
         reader->inflater.zfree = zlib_free;
     }
     enum { GZIP_WINDOW = 15 + 16 };
-    if ((first ? inflateInit2(&reader->inflater, GZIP_WINDOW)
-               : inflateReset(&reader->inflater)) != Z_OK)
+    if ((first ? inflateInit2(&reader->inflater, GZIP_WINDOW) : inflateReset(&reader->inflater)) !=
+        Z_OK)
         return wfre_fail_memory(error, "opening a file");
     reader->inflating = true;
     reader->framing = MEMBER;
