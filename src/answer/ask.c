@@ -301,10 +301,12 @@ wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questio
         TRY(wfre_fail_memory(error, "answering"));
     for (size_t q = 0; q < count; q++) {
         const wfre_way *way = questions[q].options.way;
+        TRY(wfre_check_split(questions[q].options.split, error));
         a.list[q] = (asked){.question = &questions[q], .answers = &b->list[q]};
         a.list[q].way = way ? *way : wfre_engine_way(session->engine);
     }
     TRY(answer(&a, error));
+    TRY(wfre_graph_sound(session->engine->graph, error));
     wfre_scope_charge(0, wfre_arena_bytes(&b->arena)); /* it is the caller's now */
     *answers = b->list;
     b = NULL;

@@ -614,12 +614,14 @@ static wfre_status trace_answers(builder *b, const wfre_answers *answers)
 
 static wfre_status build(builder *b, const wfre_answers *answers)
 {
+    CHECK(wfre_check_split(b->question->options.split, b->error));
     CHECK(wfre_query_fits(b->question->query, graph_of(b), b->error));
     CHECK(make_sets(b));
     CHECK(fill_sets(b));
     choose_candidates(b, answers);
     CHECK(assign(b));
     CHECK(trace_answers(b, answers));
+    CHECK(wfre_graph_sound(graph_of(b), b->error));
     b->out->shown.sets = b->sets;
     b->out->shown.variables = b->names;
     b->out->shown.answers = b->answers;
