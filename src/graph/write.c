@@ -28,7 +28,7 @@ typedef struct image {
 /* Adds the checksum of the bytes in `block`. */
 static bool sum_block(image *to)
 {
-    if (!wfre_reserve((void **)&to->sums, &to->sum_capacity, to->sum_count + 2, sizeof *to->sums))
+    if (!WFRE_RESERVE(&to->sums, &to->sum_capacity, to->sum_count + 2))
         return false;
     to->sums[to->sum_count++] = wfre_hash(to->block, to->filled, 0);
     to->filled = 0;

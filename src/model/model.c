@@ -237,8 +237,29 @@ wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *gr
                      wfre_graph_relations(graph) / 2);
 }
 
+const float *wfre_model_row(const wfre_model *model, size_t entity)
+{
+    const float *row = model->entities + entity * model->settings.dim;
+    if (model->entities_mapped)
+        (void)wfre_safetensors_look(model->mapped, row, model->settings.dim * sizeof *row);
+    return row;
+}
+
+wfre_status wfre_model_sound(const wfre_model *model, wfre_error *error)
+{
+    return model->mapped ? wfre_safetensors_status(model->mapped, error) : WFRE_OK;
+}
+
+wfre_status wfre_model_settle(const wfre_model *model, wfre_error *error)
+{
+    return model->mapped ? wfre_safetensors_look_at_all(model->mapped, error) : WFRE_OK;
+}
+
 wfre_status wfre_model_validate(const wfre_model *model, wfre_error *error)
 {
+    wfre_status status = wfre_model_settle(model, error);
+    if (status != WFRE_OK)
+        return status;
     for (uint32_t t = 0; t < model->tensor_count; t++) {
         const wfre_tensor *tensor = &model->tensors[t];
         for (size_t i = 0; i < tensor->count; i++)

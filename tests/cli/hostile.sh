@@ -100,3 +100,28 @@ echo '# a long question is not shown whole'
 long=$(printf '?x : r(a, ?x)'; for i in $(seq 5000); do printf ' & r(a, ?x)'; done)
 wfre ask g.kg "$long & nosuch(a, ?x) $long" 2>&1 | wc -c
 wfre ask g.kg "$long & nosuch(a, ?x) $long" 2>&1 | tail -2 | cut -c 1-20
+
+echo '# files from before there were checksums of blocks still open, and are checked'
+cp -r $HERE/../data/old .
+old=old
+show wfre ask $old/g.kg '?x : r0(e3, ?x)'
+wfre ask $old/g.kg $old/m.safetensors '?x : r0(e3, ?x)' --only predicted --top 1 >/dev/null && echo 'old model answers'
+wfre info --check $old/m.safetensors >/dev/null && wfre info --check $old/g.kg >/dev/null && echo 'both are whole'
+WFRE_CHECK=use wfre ask $old/g.kg '?x : r0(e3, ?x)'
+cp $old/g.kg cut.kg
+printf '\377' | dd of=cut.kg bs=1 seek=2000 conv=notrunc status=none
+show wfre ask cut.kg '?x : r0(e3, ?x)'
+WFRE_CHECK=use wfre info cut.kg --split train >/dev/null
+
+echo '# a weight that is not finite, or was changed'
+cp $old/m.safetensors nan.safetensors
+printf '\000\000\300\177' | dd of=nan.safetensors bs=1 seek=$(($(stat -c %s nan.safetensors) - 4)) conv=notrunc status=none
+show wfre ask $old/g.kg nan.safetensors '?x : r0(e3, ?x)'
+show wfre export nan.safetensors -o copy.safetensors
+wfre export $old/m.safetensors -o new.safetensors >/dev/null
+show wfre info --check new.safetensors | head -1
+printf '\001' | dd of=new.safetensors bs=1 seek=$(($(stat -c %s new.safetensors) - 4)) conv=notrunc status=none
+show wfre ask $old/g.kg new.safetensors '?x : r0(e3, ?x)'
+show wfre info --check new.safetensors
+show wfre export new.safetensors -o copy.safetensors
+[ -e copy.safetensors ] || echo 'nothing was written'
