@@ -80,6 +80,8 @@ size_t wfre_byte_order_mark(const char *bytes, size_t length);
 enum { WFRE_LINE_LIMIT = 1 << 20 };
 WFRE_NODISCARD wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *length,
                                             wfre_error *error);
+/* How many bytes of the file were taken: of gzip data less than were returned. */
+uint64_t wfre_reader_raw_bytes(const wfre_reader *reader);
 /* The number of the line last returned. */
 uint64_t wfre_reader_line_number(const wfre_reader *reader);
 

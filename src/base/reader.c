@@ -143,6 +143,11 @@ const char *wfre_reader_name(const wfre_reader *reader)
     return reader->name;
 }
 
+uint64_t wfre_reader_raw_bytes(const wfre_reader *reader)
+{
+    return reader->raw_before + reader->raw_start;
+}
+
 uint64_t wfre_reader_line_number(const wfre_reader *reader)
 {
     return reader->line;
@@ -277,12 +282,21 @@ static wfre_status skip_padding(wfre_reader *reader, wfre_error *error)
     }
 }
 
+/* Past the buffer, straight to where it is wanted. */
+static wfre_status read_more(wfre_reader *reader, void *bytes, size_t capacity, size_t *length,
+                             wfre_error *error)
+{
+    wfre_status status = read_raw(reader, bytes, capacity, length, error);
+    reader->raw_before += *length;
+    return status;
+}
+
 static wfre_status read_plain(wfre_reader *reader, void *bytes, size_t capacity, size_t *length,
                               wfre_error *error)
 {
     size_t unread = reader->raw_end - reader->raw_start;
     if (unread == 0)
-        return reader->raw_ended ? WFRE_OK : read_raw(reader, bytes, capacity, length, error);
+        return reader->raw_ended ? WFRE_OK : read_more(reader, bytes, capacity, length, error);
     *length = unread < capacity ? unread : capacity;
     memcpy(bytes, reader->raw + reader->raw_start, *length);
     reader->raw_start += *length;
