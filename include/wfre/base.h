@@ -84,7 +84,8 @@ WFRE_API size_t wfre_visible(const char *bytes, size_t length, char piece[WFRE_P
 /* ---- threads ------------------------------------------------------------------------------ */
 
 /* A fixed set of worker threads. Results never depend on how many there are. Several threads may
- * use one pool: their work takes turns. */
+ * use one pool: their work takes turns. After fork() the child has no workers: it may use the pool,
+ * and does the work itself. */
 typedef struct wfre_pool wfre_pool;
 
 /* threads == 0 takes one per available CPU. The calling thread counts as one of them. */

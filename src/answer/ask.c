@@ -286,6 +286,10 @@ static wfre_status answer(asking *a, wfre_error *error)
 wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questions, size_t count,
                              wfre_cancel *cancel, wfre_answers **answers, wfre_error *error)
 {
+    GIVEN(session);
+    GIVEN(answers);
+    for (size_t q = 0; q < count; q++)
+        GIVEN(questions && questions[q].query);
     wfre_status status = WFRE_OK;
     bundle *b = wfre_alloc_zero(1, sizeof *b + count * sizeof b->list[0]);
     if (!b)

@@ -633,6 +633,9 @@ wfre_status wfre_session_explain(wfre_session *session, const wfre_question *que
                                  const wfre_answers *answers, wfre_cancel *cancel,
                                  wfre_explanation **explanation, wfre_error *error)
 {
+    GIVEN(session);
+    GIVEN(question);
+    GIVEN(answers);
     const wfre_model *model = session->engine->model;
     if (!model || !question->query->tree)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,

@@ -418,6 +418,8 @@ cleanup:
 
 wfre_status wfre_graph_save(const wfre_graph *graph, const char *path, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(path);
     wfre_status status = wfre_graph_settle(graph, error); /* no copy of damage */
     if (status != WFRE_OK)
         return status;

@@ -75,6 +75,8 @@ cleanup:
 
 wfre_status wfre_model_save(const wfre_model *model, const char *path, bool bf16, wfre_error *error)
 {
+    GIVEN(model);
+    GIVEN(path);
     wfre_status status = wfre_model_settle(model, error); /* no copy of damage */
     if (status != WFRE_OK)
         return status;
@@ -239,6 +241,8 @@ bool wfre_model_recognises(const void *head, size_t length)
 
 wfre_status wfre_model_open(const char *path, wfre_model **result, wfre_error *error)
 {
+    GIVEN(path);
+    GIVEN(result);
     wfre_safetensors *file = NULL;
     wfre_model *model = NULL;
     const wfre_stored_tensor *entities;

@@ -177,6 +177,8 @@ static void initialise(wfre_model *model, uint64_t seed)
 wfre_status wfre_model_create(const wfre_graph *graph, const wfre_model_settings *settings,
                               uint64_t seed, wfre_model **model, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(settings);
     wfre_status status =
         wfre_model_allocate(settings, wfre_graph_entities(graph), wfre_graph_relations(graph),
                             wfre_graph_fingerprint(graph), model, error);
@@ -228,6 +230,8 @@ uint64_t wfre_model_weights_hash(const wfre_model *model)
 wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *graph,
                                    wfre_error *error)
 {
+    GIVEN(model);
+    GIVEN(graph);
     if (model->fingerprint == wfre_graph_fingerprint(graph))
         return WFRE_OK;
     return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
@@ -257,6 +261,7 @@ wfre_status wfre_model_settle(const wfre_model *model, wfre_error *error)
 
 wfre_status wfre_model_validate(const wfre_model *model, wfre_error *error)
 {
+    GIVEN(model);
     wfre_status status = wfre_model_settle(model, error);
     if (status != WFRE_OK)
         return status;
