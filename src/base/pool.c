@@ -24,7 +24,7 @@ typedef struct worker {
 } worker;
 
 struct wfre_pool {
-    pid_t process; /* that has the threads: a child after fork() has none of them */
+    pid_t process;        /* that has the threads: a child after fork() has none of them */
     pthread_mutex_t turn; /* held by the caller whose job it is */
     pthread_mutex_t lock;
     pthread_cond_t wake;
