@@ -5,6 +5,7 @@
 #ifndef WFRE_CLI_H
 #define WFRE_CLI_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "wfre.h"
@@ -78,6 +79,8 @@ int cli_fail_at(const wfre_error *error, const char *text);
 /* A mistake in how the command was called; returns EXIT_USAGE. */
 WFRE_PRINTF(2, 3) int cli_usage(const cli_call *call, const char *format, ...);
 WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
+/* The message alone, without the end of its line; see wfre_visible. */
+WFRE_PRINTF(1, 0) void cli_say(const char *format, va_list args);
 
 /* Standard option rows. */
 #define CLI_OPTION_JSON                                                                            \
@@ -95,10 +98,7 @@ WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
 
 /* ---- graphs ------------------------------------------------------------------------------- */
 
-/* wfre_graph_open, and the checksums compared if the file has at most 1 GB: a command should refuse
- * a damaged file, not stumble over it. */
-wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
-/* The same with the message printed: EXIT_DONE, or the exit code. */
+/* wfre_graph_open with the message printed: EXIT_DONE, or the exit code. */
 int cli_open_graph(const char *path, wfre_graph **graph);
 
 /* ---- terminal ----------------------------------------------------------------------------- */
@@ -114,8 +114,11 @@ void cli_progress_end(void);
 bool cli_is_terminal(FILE *stream);
 double cli_clock(void);
 
-/* A name as people can read it: control characters, which would rule the terminal, are escaped. */
+/* A name as people can read it; see wfre_visible. */
 void cli_print_name(FILE *stream, const char *bytes, size_t length);
+/* The same of a path or word, up to 1,000 bytes, in a static ring of buffers, good for a few uses
+ * in one printf. */
+const char *cli_visible(const char *text);
 /* Bytes as a JSON string literal, quotes included; what is not UTF-8 becomes U+FFFD. */
 void cli_print_json(FILE *stream, const char *bytes, size_t length);
 /* "1,234,567" in a static ring of buffers, good for a few uses in one printf. */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "info.h"
@@ -108,7 +109,7 @@ static void print_graph(const graph_facts *facts)
 {
     const wfre_graph *graph = facts->graph;
     const wfre_degrees *degrees = &facts->degrees;
-    printf("%s: graph snapshot, %s bytes, fingerprint %016llx\n", facts->path,
+    printf("%s: graph snapshot, %s bytes, fingerprint %016llx\n", cli_visible(facts->path),
            cli_thousands(wfre_graph_bytes(graph)),
            (unsigned long long)wfre_graph_fingerprint(graph));
     printf("entities   %s\n", cli_thousands(wfre_graph_entities(graph)));
@@ -221,6 +222,8 @@ static int describe_graph(const cli_call *call, const char *path)
         print_graph_json(&facts);
     else
         print_graph(&facts);
+    if (code == EXIT_DONE && wfre_graph_sound(graph, &error) != WFRE_OK)
+        code = cli_fail(&error); /* names that were printed */
     free(facts.rows);
     wfre_graph_close(graph);
     return code;
@@ -241,9 +244,11 @@ static const struct kind {
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
+/* Nothing of what is no regular file: a pipe could not be read again. */
 static size_t read_head(const char *path, char *head)
 {
-    FILE *file = fopen(path, "rb");
+    struct stat info;
+    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
     size_t length = file ? fread(head, 1, HEAD_BYTES, file) : 0;
     if (file)
         fclose(file);

@@ -184,7 +184,7 @@ int cli_usage(const cli_call *call, const char *format, ...)
     fprintf(stderr, "wfre %s: ", call->command->name);
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    cli_say(format, args);
     va_end(args);
     fprintf(stderr, "\nusage: wfre %s %s [OPTION...]\nTry 'wfre %s --help'.\n", call->command->name,
             call->command->arguments, call->command->name);

@@ -11,10 +11,15 @@
 
 #include "base/file.h"
 #include "graph/graph.h"
+#include "graph/guard.h"
 
 /* The first byte is no text, the last is a newline: a transfer in text mode damages it visibly. */
 #define WFRE_IMAGE_MAGIC "\x89WFREKG\n"
 enum { WFRE_IMAGE_VERSION = 1, WFRE_IMAGE_BYTE_ORDER = 0x01020304, WFRE_IMAGE_ALIGNMENT = 64 };
+
+/* Behind the last section stands a checksum for each block of this size, counted from the first
+ * place behind the header, and a checksum of these checksums. */
+enum { WFRE_IMAGE_BLOCK = 1 << 16, WFRE_IMAGE_BODY = 896 };
 
 /* A table of texts takes three sections. Absent tables have three empty ones. */
 enum {
@@ -75,16 +80,19 @@ typedef struct wfre_image_header {
     uint32_t entities;
     uint32_t relations; /* directed: even */
     uint32_t section_count;
-    uint32_t reserved; /* 0 */
+    uint32_t sums; /* where the checksums of blocks are, in units of 64 bytes; 0: there are none */
     wfre_image_section sections[WFRE_IMAGE_SECTIONS];
     uint64_t checksum; /* of all bytes before it */
 } wfre_image_header;
 
 _Static_assert(sizeof(wfre_image_header) == 872, "the layout that docs/FORMAT.md describes");
+_Static_assert(WFRE_IMAGE_BODY % WFRE_IMAGE_ALIGNMENT == 0 &&
+                   WFRE_IMAGE_BODY - sizeof(wfre_image_header) < WFRE_IMAGE_ALIGNMENT,
+               "sections begin right behind the header");
 
 /* What the fingerprint covers: names and triples, by the checksums of their sections. */
 uint64_t wfre_image_fingerprint(const wfre_image_header *header);
-/* "entity names, offsets", for messages. */
+/* "entity names, offsets", for messages; WFRE_IMAGE_SECTIONS is the space between them. */
 const char *wfre_image_section_name(int section, char buffer[64]);
 
 /* ---- a graph: views into an image --------------------------------------------------------- */
@@ -96,6 +104,8 @@ typedef struct wfre_names {
     uint32_t count;
     const uint32_t *slots; /* open addressing from wfre_hash(text): id + 1, 0 is free */
     uint64_t slot_count;   /* a power of two, or 0 */
+    wfre_guard *guard;     /* NULL: all of it may be used */
+    int table;             /* for the guard */
 } wfre_names;
 
 /* Set in a slot whose text belongs to more than one id (labels need not be unique). */
@@ -116,15 +126,25 @@ struct wfre_graph {
     _Atomic uint32_t others; /* owners besides the first */
     wfre_mapping mapping;
     unsigned char *owned; /* the image of a graph built in memory, else NULL */
-    const wfre_image_header *header;
+    union {
+        const wfre_image_header *header;
+        const unsigned char *bytes;
+    };
+    const uint64_t *sums; /* of blocks, or NULL */
+    uint64_t sum_count;
+    wfre_guard *guard; /* NULL for a graph built in memory */
     wfre_names names[WFRE_TEXT_TABLES];
     wfre_adjacency edges[WFRE_SPLITS];
     uint32_t groups[WFRE_SPLITS];
 };
 
-/* Views `bytes` as a graph without copying; they must outlive it, be aligned to 8, and are released
- * with it (wfre_free) once this succeeded if `owned`. */
-WFRE_NODISCARD wfre_status wfre_graph_from_bytes(void *bytes, size_t length, bool owned,
+/* Views `bytes` as a graph without copying; they must outlive it and be aligned to 8. `trust` says
+ * when they are checked: never, and they are released with the graph (wfre_free) once this
+ * succeeded; now; or part by part when first used. */
+typedef enum wfre_trust { WFRE_TRUST_OWNED, WFRE_TRUST_NOW, WFRE_TRUST_LATER } wfre_trust;
+WFRE_NODISCARD wfre_status wfre_graph_from_bytes(void *bytes, size_t length, wfre_trust trust,
                                                  wfre_graph **graph, wfre_error *error);
+/* Whether two splits have the same sections. */
+bool wfre_graph_shares_edges(const wfre_graph *graph, int split, int other);
 
 #endif

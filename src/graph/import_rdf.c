@@ -22,6 +22,8 @@ typedef struct context {
     SerdEnv *prefixes;
     wfre_text scratch;
     uint64_t since_statement; /* bytes read since the last statement */
+    uint64_t bytes;           /* read of the file */
+    bool ended;               /* serd was told of the end of the file */
     uint64_t statements;
     int nesting;
     int lists;          /* of them */
@@ -51,9 +53,24 @@ static size_t read_page(void *page, size_t size, size_t count, void *handle)
                                 wfre_reader_name(c->reader), STATEMENT_LIMIT));
         return 0;
     }
-    wfre_status status = wfre_reader_read(c->reader, page, size * count, &got, c->error);
-    if (status != WFRE_OK)
-        (void)stop(c, status);
+    /* serd takes less than a page for the last one */
+    for (size_t part = 1; part > 0 && got < size * count && c->status == WFRE_OK; got += part) {
+        wfre_status status =
+            wfre_reader_read(c->reader, (char *)page + got, size * count - got, &part, c->error);
+        if (status != WFRE_OK)
+            (void)stop(c, status);
+    }
+    /* and a NUL for the end of the file */
+    const char *nul = got ? memchr(page, '\0', got) : NULL;
+    if (nul) {
+        uint64_t at = c->bytes + (uint64_t)(nul - (const char *)page);
+        (void)stop(c, wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                                "%s: a NUL byte at byte %llu; RDF is text",
+                                wfre_reader_name(c->reader), (unsigned long long)at));
+        return 0;
+    }
+    c->bytes += got;
+    c->ended |= got < size * count;
     return got;
 }
 
@@ -87,8 +104,46 @@ static wfre_name local_name(wfre_name iri)
     return iri;
 }
 
+/* Removes the segments "." and ".." of path[0 .. length), which begins with '/', as RFC 3986, 5.2.4
+ * does; returns the new length. */
+static size_t remove_dots(char *path, size_t length)
+{
+    size_t out = 0;
+    for (size_t at = 0; at < length;) {
+        const char *slash = memchr(path + at + 1, '/', length - at - 1);
+        size_t end = slash ? (size_t)(slash - path) : length, segment = end - at - 1;
+        bool one = segment == 1 && path[at + 1] == '.';
+        bool two = segment == 2 && path[at + 1] == '.' && path[at + 2] == '.';
+        if (two)
+            while (out > 0 && path[--out] != '/') {
+            }
+        if (!one && !two) {
+            memmove(path + out, path + at, end - at);
+            out += end - at;
+        } else if (end == length) {
+            path[out++] = '/';
+        }
+        at = end;
+    }
+    return out;
+}
+
+/* The same for the path of an absolute IRI in a text, from `begin` to its end. */
+static void clean_path(wfre_text *text, size_t begin)
+{
+    char *iri = text->data + begin;
+    size_t length = text->length - begin, from = strcspn(iri, ":") + 1;
+    if (from < length && strncmp(iri + from, "//", 2) == 0)
+        from += 2 + strcspn(iri + from + 2, "/?#");
+    if (from >= length || iri[from] != '/')
+        return;
+    size_t path = strcspn(iri + from, "?#"), kept = remove_dots(iri + from, path);
+    memmove(iri + from + kept, iri + from + path, length - from - path + 1);
+    text->length -= path - kept;
+}
+
 /* Appends the full IRI of a URI or prefixed name to the scratch text; false if its prefix is
- * unknown. */
+ * unknown. serd leaves the dot segments that are not at the start of a relative IRI. */
 static bool append_iri(context *c, const SerdNode *node)
 {
     if (node->type == SERD_URI && serd_uri_string_has_scheme(node->buf)) {
@@ -98,8 +153,12 @@ static bool append_iri(context *c, const SerdNode *node)
     SerdNode full = serd_env_expand_node(c->prefixes, node);
     if (!full.buf)
         return false;
+    size_t begin = c->scratch.length;
     wfre_text_append(&c->scratch, (const char *)full.buf, full.n_bytes);
     serd_node_free(&full);
+    bool has_path = node->type == SERD_URI && strcspn((const char *)node->buf, "?#") > 0;
+    if (has_path && !c->scratch.failed)
+        clean_path(&c->scratch, begin);
     return true;
 }
 
@@ -120,6 +179,19 @@ static bool append_literal(context *c, const SerdNode *node, const SerdNode *dat
         wfre_text_char(&c->scratch, '>');
     }
     return true;
+}
+
+/* Escapes may hide what the file itself must not have: \u0000, and half of a surrogate pair. */
+static wfre_status check_text(const context *c, wfre_name text)
+{
+    const char *what = memchr(text.bytes, '\0', text.length)       ? "a NUL"
+                       : !wfre_utf8_valid(text.bytes, text.length) ? "half of a character"
+                                                                   : NULL;
+    if (!what)
+        return WFRE_OK;
+    return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                     "%s: statement %llu: text with %s in it, written as \\u",
+                     wfre_reader_name(c->reader), (unsigned long long)c->statements, what);
 }
 
 /* The name of a node, in the scratch text until the next call. */
@@ -143,12 +215,8 @@ static wfre_status node_name(context *c, const SerdNode *node, const SerdNode *d
                          "%s: statement %llu: '%.*s' has a prefix that was not declared before",
                          wfre_reader_name(c->reader), (unsigned long long)c->statements,
                          (int)(node->n_bytes < 200 ? node->n_bytes : 200), (const char *)node->buf);
-    if (memchr(c->scratch.data, '\0', c->scratch.length))
-        return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                         "%s: statement %llu: a name with a NUL in it", wfre_reader_name(c->reader),
-                         (unsigned long long)c->statements);
     *name = (wfre_name){c->scratch.data, c->scratch.length};
-    return WFRE_OK;
+    return check_text(c, *name);
 }
 
 /* ---- labels ------------------------------------------------------------------------------- */
@@ -177,6 +245,9 @@ static wfre_status remember_label(context *c, wfre_name subject, const SerdNode 
     char rank = rank_language(language);
     if (label->n_bytes == 0 || (held.length > 0 && held.bytes[0] >= rank))
         return WFRE_OK;
+    status = check_text(c, (wfre_name){(const char *)label->buf, label->n_bytes});
+    if (status != WFRE_OK)
+        return status;
     wfre_text_clear(&c->scratch);
     wfre_text_char(&c->scratch, rank);
     wfre_text_append(&c->scratch, (const char *)label->buf, label->n_bytes);
@@ -289,7 +360,11 @@ static SerdStatus on_prefix(void *handle, const SerdNode *name, const SerdNode *
 {
     context *c = handle;
     c->since_statement = 0;
-    return serd_env_set_prefix(c->prefixes, name, uri);
+    wfre_text_clear(&c->scratch);
+    if (!append_iri(c, uri) || c->scratch.failed) /* serd's words for it */
+        return serd_env_set_prefix(c->prefixes, name, uri);
+    SerdNode full = serd_node_from_string(SERD_URI, (const uint8_t *)c->scratch.data);
+    return serd_env_set_prefix(c->prefixes, name, &full);
 }
 
 static SerdStatus on_end(void *handle, const SerdNode *node)
@@ -358,6 +433,10 @@ static wfre_status run_serd(context *c, SerdReader *serd)
     if (c->status == WFRE_OK && status > SERD_FAILURE)
         return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: %s",
                          wfre_reader_name(c->reader), (const char *)serd_strerror(status));
+    if (c->status == WFRE_OK && !c->ended)
+        return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: statement %llu is followed by something that is none",
+                         wfre_reader_name(c->reader), (unsigned long long)c->statements);
     return c->status;
 }
 

@@ -246,12 +246,16 @@ wfre_status wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_
                                   void (*report)(void *context, const wfre_benchmark_type *type),
                                   void *context, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(options);
+    GIVEN(output);
     wfre_status status;
     wfre_type_list types = {0};
     sampling s = {.graph = graph, .options = options};
     char comment[128];
     uint64_t queries = 0;
     TRY(check_options(graph, options, error));
+    TRY(wfre_graph_trust(graph, error));
     TRY(wfre_type_list_parse(&types, options->types ? options->types : "betae", error));
     TRY(open_sampling(&s, pool, error));
     (void)snprintf(comment, sizeof comment, "sampled queries of split %s, seed %llu, cap %zu",
