@@ -93,16 +93,26 @@ WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
         "seed", 0, CLI_INTEGER, "N", "seed of all random choices (default 1)", 0, 9e15             \
     }
 
-/* ---- graphs ------------------------------------------------------------------------------- */
+/* ---- graphs and models -------------------------------------------------------------------- */
 
 /* wfre_graph_open, and the checksums compared if the file has at most 1 GB: a command should refuse
  * a damaged file, not stumble over it. */
 wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
 /* The same with the message printed: EXIT_DONE, or the exit code. */
 int cli_open_graph(const char *path, wfre_graph **graph);
+/* wfre_model_open, and a note if the model is half-trained. */
+wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error);
 
 /* ---- terminal ----------------------------------------------------------------------------- */
 
+/* How the program takes signals: see signals.c. Called once, at the start. */
+void cli_handle_signals(void);
+/* Writes what is left of the output. A full disk behind it must not look like success: returns the
+ * exit code, or one that says so. */
+int cli_end_output(int code);
+/* Whether Ctrl-C was pressed, or the process was asked to end. The first call of this, or of
+ * cli_monitor, is a promise to look again: from then on a first Ctrl-C does not end the process. */
+bool cli_interrupted(void);
 /* Draws a bar on a terminal, else a plain line now and then; Ctrl-C makes `interrupted` true. */
 const wfre_monitor *cli_monitor(void);
 /* Says stop after Ctrl-C, too; for questions. NULL if there is no memory for it. */

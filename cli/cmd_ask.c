@@ -102,7 +102,7 @@ static wfre_status open_session(ask_session *session, const char *path, wfre_poo
 {
     wfre_status status = WFRE_OK;
     if (path)
-        status = wfre_model_open(path, &session->model, error);
+        status = cli_load_model(path, &session->model, error);
     if (status == WFRE_OK)
         status = wfre_engine_open(session->graph, session->model, NULL, pool, cli_cancel(),
                                   &session->engine, error);

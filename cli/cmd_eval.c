@@ -98,7 +98,7 @@ static wfre_status evaluate_file(job *j, const char *path, wfre_error *error)
 {
     const char *unions = cli_text(j->call, "union", NULL);
     wfre_model *model = NULL;
-    wfre_status status = wfre_model_open(path, &model, error);
+    wfre_status status = cli_load_model(path, &model, error);
     if (!all_unions(j->call)) {
         if (status == WFRE_OK)
             status = evaluate_model(j, model, path, unions, error);

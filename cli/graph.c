@@ -1,4 +1,4 @@
-/* Opening a graph for a command. */
+/* Opening a graph or a model for a command. */
 #include "cli.h"
 
 /* Comparing checksums reads the whole file: milliseconds up to here, seconds beyond. */
@@ -27,4 +27,12 @@ int cli_open_graph(const char *path, wfre_graph **graph)
 {
     wfre_error error;
     return cli_load_graph(path, graph, &error) == WFRE_OK ? EXIT_DONE : cli_fail(&error);
+}
+
+wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error)
+{
+    wfre_status status = wfre_model_open(path, model, error);
+    if (status == WFRE_OK && wfre_model_unfinished(*model))
+        cli_note("%s: a half-trained model, of a run that has not ended", path);
+    return status;
 }

@@ -1,5 +1,4 @@
 /* wfre: finds the command and hands it the rest of the line. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,12 +74,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_handle_signals();
     int code = run(argc, argv);
     cli_progress_end();
-    /* A full disk behind standard output must not look like success. */
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "wfre: cannot write to standard output: %s\n", strerror(errno));
-        return code == EXIT_DONE ? EXIT_FAILED : code;
-    }
-    return code;
+    return cli_end_output(code);
 }
