@@ -100,6 +100,11 @@ WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
 wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
 /* The same with the message printed: EXIT_DONE, or the exit code. */
 int cli_open_graph(const char *path, wfre_graph **graph);
+/* Lets WFRE_PRIVATE say up to which size files are read into memory instead of mapped. */
+void cli_choose_private(void);
+/* Fails if somebody changed a mapped file in place since it was opened. For commands that wait for
+ * their user, who may do so. */
+wfre_status cli_check_mapped(wfre_error *error);
 /* wfre_model_open, and a note if the model is half-trained. */
 wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error);
 

@@ -38,6 +38,8 @@ static int answer(const ask_session *session, const char *text)
     wfre_query *query = NULL;
     wfre_error error;
     ask_result result = {.text = text};
+    if (cli_check_mapped(&error) != WFRE_OK)
+        return cli_fail(&error);
     if (wfre_query_parse(session->graph, WFRE_NOTATION_AUTO, text, strlen(text), &query, &error) !=
         WFRE_OK)
         return cli_fail_at(&error, text);
