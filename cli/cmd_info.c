@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "info.h"
@@ -241,9 +242,11 @@ static const struct kind {
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
+/* Nothing of what is no regular file: a pipe could not be read again. */
 static size_t read_head(const char *path, char *head)
 {
-    FILE *file = fopen(path, "rb");
+    struct stat info;
+    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
     size_t length = file ? fread(head, 1, HEAD_BYTES, file) : 0;
     if (file)
         fclose(file);

@@ -259,7 +259,7 @@ wfre_status wfre_import(const char *const *sources, size_t source_count,
                         const wfre_monitor *monitor, wfre_import_report *report, wfre_error *error)
 {
     wfre_import_report counted = {0};
-    CHECK(wfre_probe_output(output, error));
+    CHECK(wfre_probe_regular(output, error)); /* a snapshot is mapped, and its header comes last */
     CHECK(import(sources, source_count, options, output, NULL, &counted, monitor, error));
     CHECK(count_graph(output, &counted, error));
     if (report)
