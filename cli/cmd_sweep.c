@@ -143,7 +143,7 @@ static wfre_status train_run(const sweep *s, const char *name, const wfre_train_
     file_of(s, name, ".safetensors", model, sizeof model);
     file_of(s, name, ".checkpoint", checkpoint, sizeof checkpoint);
     if (access(model, F_OK) == 0)
-        return WFRE_OK;
+        return wfre_train_tidy(model, error);
     cli_note("training %s", name);
     wfre_train_run options = {
         .model = model,

@@ -1,12 +1,11 @@
 /* Signals.
  *
- *   INT, TERM, HUP  Long work stops at the next good place, keeps what it can, and says so; a
- * second one does not wait. HUP stays ignored where nohup made it so. PIPE            Whoever read
- * the output is gone. That ends output, not work: a training goes on and writes its model. At its
- * end the program dies of PIPE, as programs do. XFSZ            A file size limit: the write fails,
- * with a message, as on a full disk. BUS             A mapped file was cut short, or its disk
- * failed: one line, then exit 1.
- */
+ * - INT, TERM, HUP: long work stops at the next good place, keeps what it can, and says so; a
+ *   second one does not wait. HUP stays ignored where nohup made it so.
+ * - PIPE: whoever read the output is gone. That ends output, not work: a training goes on and
+ *   writes its model. At its end the program dies of PIPE, as programs do.
+ * - XFSZ: a file size limit. The write fails, with a message, as on a full disk.
+ * - BUS: a mapped file was cut short, or its disk failed. One line, then exit 1. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -190,6 +190,10 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre
                                              const wfre_monitor *monitor, wfre_addition *report,
                                              wfre_error *error);
 
+/* Removes what a run that was killed left beside a model that is finished all the same. Fails with
+ * WFRE_ERR_IO while a run has the output. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_tidy(const char *model, wfre_error *error);
+
 #ifdef __cplusplus
 }
 #endif

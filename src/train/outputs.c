@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "wfre/train.h"
 
 char *wfre_output_beside(const char *model, const char *suffix)
 {
@@ -66,8 +67,7 @@ static wfre_status open_log(wfre_outputs *outputs, int flags, wfre_error *error)
 wfre_status wfre_outputs_begin(wfre_outputs *outputs, wfre_error *error)
 {
     CHECK(open_log(outputs, O_TRUNC, error));
-    (void)unlink(outputs->checkpoint);
-    (void)unlink(outputs->unfinished);
+    wfre_outputs_finish(outputs);
     return WFRE_OK;
 }
 
@@ -133,10 +133,21 @@ wfre_status wfre_outputs_log(wfre_outputs *outputs, const char *line, wfre_error
     return WFRE_OK;
 }
 
+/* The checkpoint first: resumed without the best model so far, a run might keep another. */
 void wfre_outputs_finish(wfre_outputs *outputs)
 {
-    (void)unlink(outputs->unfinished);
     (void)unlink(outputs->checkpoint);
+    (void)unlink(outputs->unfinished);
+}
+
+wfre_status wfre_train_tidy(const char *model, wfre_error *error)
+{
+    wfre_outputs outputs;
+    wfre_status status = wfre_outputs_open(&outputs, model, error);
+    if (status == WFRE_OK)
+        wfre_outputs_finish(&outputs);
+    wfre_outputs_close(&outputs);
+    return status;
 }
 
 void wfre_outputs_close(wfre_outputs *outputs)

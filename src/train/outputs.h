@@ -1,10 +1,11 @@
 /* The files of a training run, for NAME.safetensors:
  *
- *   NAME.safetensors             a finished model: this run's when it ends, until then what was
- * there NAME.unfinished.safetensors  while the run lasts, the best model so far NAME.checkpoint
- * while the run lasts, from where it can go on NAME.log.jsonl               what happened, one JSON
- * object a line NAME.curve.svg               the same as a picture NAME.lock while the run lasts,
- * so that no other writes to the same files
+ * - NAME.safetensors: a finished model, this run's when it ends, until then what was there;
+ * - NAME.unfinished.safetensors: while the run lasts, the best model so far;
+ * - NAME.checkpoint: while the run lasts, from where it can go on;
+ * - NAME.log.jsonl: what happened, one JSON object a line;
+ * - NAME.curve.svg: the same as a picture;
+ * - NAME.lock: while the run lasts, so that no other writes to the same files.
  *
  * After a kill the three that last as long as the run stay; the next run uses or removes them. */
 #ifndef WFRE_SRC_TRAIN_OUTPUTS_H
