@@ -3,6 +3,7 @@
 #   make                 build/wfre and libwfre
 #   make check           build and run all tests; ends with "N passed, N failed, N skipped"
 #   make check-sanitize  the tests under ASan+UBSan, then the threaded ones under TSan
+#   make check-crash     every call on a file fails once, KILLS kills (default 200), losses of power
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
 #   make demo            the main job end to end on WordNet, in less than ten minutes
 #   make bench           the benchmarks
@@ -11,9 +12,10 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+KILLS ?= 200
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize fuzz demo bench install format clean
+.PHONY: all deps check check-sanitize check-crash fuzz demo bench install format clean
 
 all: $(BUILD)/build.ninja
 	@meson compile -C $(BUILD) >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
@@ -37,6 +39,9 @@ check-sanitize: deps
 	    tools/run-tests build-asan --no-suite lint
 	@TSAN_OPTIONS=halt_on_error=1 tools/run-tests build-tsan --no-suite lint --no-suite fuzz \
 	    --no-suite cli
+
+check-crash: all
+	@STRIDE=1 KILLS=$(KILLS) tools/run-tests $(BUILD) --suite crash --timeout-multiplier 50 --verbose
 
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS)

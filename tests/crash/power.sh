@@ -1,5 +1,6 @@
 # The power goes: what each command did to its files is recorded, and every state that a disk may
-# then be in is made and looked at. The next run finds the old or the new files, and does its work.
+# then be in is made and looked at. The next run finds the old or the new files, and does its work;
+# after the command ended, they are the new ones.
 total=0
 for name in $commands; do
     interrupt=
@@ -13,13 +14,16 @@ for name in $commands; do
     total=$((total + ${made% *}))
     number=$((RANDOM % STRIDE))
     for state in states/*; do
-        [ $((number++ % STRIDE)) -eq 0 ] || continue
+        [ $((number++ % STRIDE)) -eq 0 ] || [ $state != ${state%.end} ] || continue
         cd "$folder"
         rm -rf run
         cp -r $state run
         cp -r world/betae run/
         cd run
         holds "$name without power ($state)" $name
+        [ $state = ${state%.end} ] || for file in $(exact $name); do
+            cmp -s $file "$folder/new/$name/$file" || broken "$name had ended ($state), and $file is not the new one"
+        done
         finishes "$name without power ($state)" $name
         runs=$((runs + 1))
     done

@@ -8,8 +8,9 @@
  *   - of the files created, renamed and removed since the folder's last fsync: the first n, for
  *     every n; what was synced before, always.
  *
- * States that differ in temporaries alone are taken once. Makes OUT/000001, ... and prints how many
- * states there were and how many folders. Only names without a slash count. */
+ * States that differ in temporaries alone are taken once. Makes OUT/000001, ... and, of the moment
+ * after the program ended, OUT/000009.end, ...; prints how many states there were and how many
+ * folders. Only names without a slash count. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -282,15 +283,13 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
 }
 
-static void write_state(const char *out, size_t number, const entry *names, const contents *files,
-                        size_t count)
+static void write_state(const char *folder, const entry *names, const contents *files, size_t count)
 {
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/%06zu", out, number);
-    if (mkdir(path, 0777) != 0)
-        die(path);
+    if (mkdir(folder, 0777) != 0)
+        die(folder);
     for (size_t i = 0; i < count; i++) {
-        (void)snprintf(path, sizeof path, "%s/%06zu/%s", out, number, names[i].name);
+        (void)snprintf(path, sizeof path, "%s/%s", folder, names[i].name);
         FILE *stream = fopen(path, "wb");
         if (!stream || fwrite(files[i].bytes, 1, files[i].length, stream) != files[i].length ||
             fclose(stream) != 0)
@@ -299,14 +298,14 @@ static void write_state(const char *out, size_t number, const entry *names, cons
 }
 
 /* Makes the state unless it was made before; true if it is a new one. */
-static bool make_state(const char *out, long moment, size_t named, variant way)
+static bool make_state(const char *out, long moment, size_t named, variant way, bool ended)
 {
     static uint64_t known[MOST_STATES];
     static size_t known_count;
     static entry names[MOST_FILES];
     static contents files[MOST_FILES];
     size_t count = names_after(named, names);
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = 14695981039346656037u + ended;
     bool new_one = true;
     qsort(names, count, sizeof *names, by_name);
     for (size_t i = 0; i < count; i++) {
@@ -319,8 +318,10 @@ static bool make_state(const char *out, long moment, size_t named, variant way)
     for (size_t i = 0; i < known_count && new_one; i++)
         new_one = known[i] != hash;
     if (new_one && known_count < MOST_STATES) {
+        char folder[4000];
         known[known_count++] = hash;
-        write_state(out, known_count, names, files, count);
+        (void)snprintf(folder, sizeof folder, "%s/%06zu%s", out, known_count, ended ? ".end" : "");
+        write_state(folder, names, files, count);
     }
     for (size_t i = 0; i < count; i++)
         free(files[i].bytes);
@@ -344,7 +345,7 @@ int main(int count, char **words)
         }
         for (size_t named = first; named <= last; named++)
             for (variant way = KEPT; way < VARIANTS; way++, states++)
-                made += make_state(words[3], moment, named, way);
+                made += make_state(words[3], moment, named, way, moment == moments);
     }
     printf("%ld %ld\n", states, made);
     return 0;
