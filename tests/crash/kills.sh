@@ -1,4 +1,4 @@
-# Processes that are killed, at every call on a file and at random moments (KILLS of them, 20 unless
+# Processes that are killed, at every call on a file and at random moments (KILLS of them, 10 unless
 # said otherwise): what was there is not lost, what is there is whole, and the next run does all of
 # the work and leaves nothing behind.
 for name in $commands; do
@@ -20,7 +20,7 @@ report "kills at calls" runs || exit 1
 # Random moments within the time that the command takes here and now.
 runs=0
 set -- $commands
-while [ $runs -lt "${KILLS:-20}" ]; do
+while [ $runs -lt "${KILLS:-10}" ]; do
     name=$1
     shift
     set -- "$@" $name
