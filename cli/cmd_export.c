@@ -13,7 +13,7 @@ static int run(const cli_call *call)
     int code = EXIT_DONE;
     if (!path)
         return cli_usage(call, "say which file to write: -o M2.safetensors");
-    wfre_status status = wfre_model_open(cli_argument(call, 0), &model, &error);
+    wfre_status status = cli_load_model(cli_argument(call, 0), &model, &error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)
