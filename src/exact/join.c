@@ -208,11 +208,11 @@ wfre_status wfre_exact_formula(wfre_exact *exact, wfre_split split, const wfre_q
                           .edges = wfre_graph_adjacency(exact->graph, split),
                           .variable_count = query->variable_count,
                           .error = error};
+    wfre_clause_maker maker = {&search.arena, error};
     search.value = wfre_arena_alloc(&search.arena, query->variable_count, sizeof *search.value);
-    if (!search.value || !wfre_clauses_make(&search.arena, query->formula, true, &clauses)) {
-        status = wfre_fail_memory(error, "planning a query");
-        goto cleanup;
-    }
+    if (!search.value)
+        TRY(wfre_fail_memory(error, "planning a query"));
+    TRY(wfre_clauses_of(&maker, query->formula, true, &clauses));
     TRY(wfre_plan_clauses(&search, clauses, query->free_variable, &plans));
     TRY(wfre_search_set(&search, plans, &set));
     TRY(wfre_exact_write(exact, &set, answers, error));

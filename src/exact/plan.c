@@ -155,12 +155,10 @@ static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive
 static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
 {
     wfre_clauses clauses;
-    size_t count = 0;
-    uint32_t *variables =
-        wfre_arena_alloc(&search->arena, search->variable_count, sizeof *variables);
-    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &sub->negated))
-        return wfre_fail_memory(search->error, "planning a query");
-    wfre_free_variables(literal.formula, variables, &count);
+    wfre_clause_maker maker = {&search->arena, search->error};
+    CHECK(wfre_clauses_of_literal(&maker, literal, &clauses, &sub->negated));
+    const uint32_t *variables = literal.formula->variables;
+    size_t count = literal.formula->variable_count;
     sub->variables = variables;
     sub->variable_count = count;
     CHECK(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &sub->plans));

@@ -15,8 +15,8 @@ wfre_term wfre_term_entity(wfre_entity entity)
     return (wfre_term){false, entity};
 }
 
-static const wfre_formula *make(wfre_arena *arena, const wfre_formula *model,
-                                const wfre_formula *const *children, uint32_t child_count)
+static wfre_formula *make(wfre_arena *arena, const wfre_formula *model,
+                          const wfre_formula *const *children, uint32_t child_count)
 {
     wfre_formula *formula = wfre_arena_alloc(arena, 1, sizeof *formula);
     if (!formula)
@@ -29,9 +29,68 @@ static const wfre_formula *make(wfre_arena *arena, const wfre_formula *model,
         memcpy(copy, children, child_count * sizeof *copy);
         formula->children = copy;
         formula->child_count = child_count;
+        formula->variables = children[0]->variables;
+        formula->variable_count = children[0]->variable_count;
     }
     return formula;
 }
+
+/* ---- free variables: lists are shared where nothing changes ------------------------------- */
+
+static bool has_variable(const wfre_formula *formula, uint32_t variable)
+{
+    uint32_t low = 0, high = formula->variable_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (formula->variables[middle] < variable)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < formula->variable_count && formula->variables[low] == variable;
+}
+
+/* Adds the variables that are free in another. False when out of memory. */
+static bool add_variables(wfre_arena *arena, wfre_formula *formula, const uint32_t *more,
+                          uint32_t more_count)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < more_count; i++)
+        missing += !has_variable(formula, more[i]);
+    if (missing == 0)
+        return true;
+    uint32_t count = formula->variable_count + missing;
+    uint32_t *all = wfre_arena_alloc(arena, count, sizeof *all);
+    if (!all)
+        return false;
+    const uint32_t *old = formula->variables, *end = old + formula->variable_count;
+    for (uint32_t i = 0, k = 0; i < count; i++) {
+        bool from_old = old < end && (k == more_count || *old <= more[k]);
+        k += k < more_count && (!from_old || *old == more[k]);
+        all[i] = from_old ? *old++ : more[k - 1];
+    }
+    formula->variables = all;
+    formula->variable_count = count;
+    return true;
+}
+
+static bool remove_variable(wfre_arena *arena, wfre_formula *formula, uint32_t variable)
+{
+    if (!has_variable(formula, variable))
+        return true;
+    uint32_t *rest = wfre_arena_alloc(arena, formula->variable_count - 1, sizeof *rest);
+    if (!rest)
+        return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < formula->variable_count; i++)
+        if (formula->variables[i] != variable)
+            rest[count++] = formula->variables[i];
+    formula->variables = rest;
+    formula->variable_count = count;
+    return true;
+}
+
+/* ---- making ------------------------------------------------------------------------------- */
 
 const wfre_formula *wfre_formula_atom(wfre_arena *arena, wfre_relation relation, wfre_term left,
                                       wfre_term right)
@@ -41,7 +100,10 @@ const wfre_formula *wfre_formula_atom(wfre_arena *arena, wfre_relation relation,
                           .relation = relation & ~(wfre_relation)1,
                           .left = inverse ? right : left,
                           .right = inverse ? left : right};
-    return make(arena, &model, NULL, 0);
+    wfre_formula *atom = make(arena, &model, NULL, 0);
+    bool done = atom && (!left.is_variable || add_variables(arena, atom, &left.id, 1)) &&
+                (!right.is_variable || add_variables(arena, atom, &right.id, 1));
+    return done ? atom : NULL;
 }
 
 const wfre_formula *wfre_formula_not(wfre_arena *arena, const wfre_formula *child)
@@ -53,7 +115,8 @@ const wfre_formula *wfre_formula_exists(wfre_arena *arena, uint32_t variable,
                                         const wfre_formula *child)
 {
     wfre_formula model = {.kind = WFRE_EXISTS, .variable = variable};
-    return child ? make(arena, &model, &child, 1) : NULL;
+    wfre_formula *exists = child ? make(arena, &model, &child, 1) : NULL;
+    return exists && remove_variable(arena, exists, variable) ? exists : NULL;
 }
 
 const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
@@ -64,7 +127,11 @@ const wfre_formula *wfre_formula_join(wfre_arena *arena, wfre_formula_kind kind,
             return NULL;
     if (child_count == 1)
         return children[0];
-    return make(arena, &(wfre_formula){.kind = kind}, children, child_count);
+    wfre_formula *joined = make(arena, &(wfre_formula){.kind = kind}, children, child_count);
+    for (uint32_t i = 1; joined && i < child_count; i++)
+        if (!add_variables(arena, joined, children[i]->variables, children[i]->variable_count))
+            return NULL;
+    return joined;
 }
 
 /* ---- comparing ---------------------------------------------------------------------------- */

@@ -27,6 +27,8 @@ typedef struct wfre_formula {
     uint32_t variable;      /* bound by WFRE_EXISTS; every quantifier binds a variable of its own */
     uint32_t child_count;
     const struct wfre_formula *const *children;
+    const uint32_t *variables; /* free in it, ascending */
+    uint32_t variable_count;
 } wfre_formula;
 
 /* A parsed question. Everything it points to lives in its arena. Every variable but the free one is

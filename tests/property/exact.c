@@ -79,6 +79,28 @@ static void random_cyclic_query(wfre_rng *rng, const brute_graph *graph, wfre_qu
     query->formula = formula;
 }
 
+/* More disjunctions about two variables than can be distributed: some stay whole. */
+static void random_wide_query(wfre_rng *rng, const brute_graph *graph, wfre_query *query)
+{
+    enum { DISJUNCTIONS = 14 };
+    *query = (wfre_query){.variable_count = 2};
+    wfre_arena *arena = &query->arena;
+    const wfre_formula *parts[DISJUNCTIONS];
+    for (int i = 0; i < DISJUNCTIONS; i++) {
+        const wfre_formula *either[2];
+        for (int k = 0; k < 2; k++) {
+            either[k] = wfre_formula_atom(arena, wfre_rng_below(rng, 2 * graph->relations),
+                                          random_term(rng, graph, 2), random_term(rng, graph, 2));
+            if (wfre_rng_below(rng, 2) == 0)
+                either[k] = wfre_formula_not(arena, either[k]);
+        }
+        parts[i] = wfre_formula_join(arena, WFRE_OR, either, 2);
+    }
+    query->formula =
+        wfre_formula_exists(arena, 1, wfre_formula_join(arena, WFRE_AND, parts, DISJUNCTIONS));
+    assert_non_null(query->formula);
+}
+
 /* ---- cases -------------------------------------------------------------------------------- */
 
 static void check_formula(wfre_exact *exact, const brute_graph *brute, const wfre_query *query)
@@ -136,7 +158,10 @@ static void check_case(wfre_exact *exact, const brute_graph *brute, wfre_rng *rn
         brute_random_query(rng, brute, 5, &query);
         break;
     default:
-        random_cyclic_query(rng, brute, &query);
+        if (wfre_rng_below(rng, 500) == 0)
+            random_wide_query(rng, brute, &query);
+        else
+            random_cyclic_query(rng, brute, &query);
     }
     check_formula(exact, brute, &query);
     wfre_arena_free(&query.arena);

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "graph/graph.h"
+#include "query/clause.h"
 #include "query/notation.h"
 
 /* ---- a graph whose names are awkward ------------------------------------------------------ */
@@ -288,7 +289,7 @@ static void test_blow_up(void **state)
         wfre_text_add(&text, " & (#0(?x, #1) | #2(?y, #2))");
     wfre_query *query = parse(text.data);
     assert_null(query->tree);
-    assert_non_null(strstr(wfre_query_not_a_tree(query), "too large"));
+    assert_non_null(strstr(wfre_query_not_a_tree(query), WFRE_CLAUSES_TOO_LARGE));
     wfre_query_free(query);
     wfre_text_free(&text);
 }
