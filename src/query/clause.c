@@ -267,7 +267,8 @@ static wfre_status find_for_join(void *context, const wfre_formula *part, bool p
                                  bool *found, wfre_literal *literal, size_t *weight)
 {
     (void)context, (void)literal, (void)weight;
-    *found = part->kind == WFRE_ATOM || (part->kind == WFRE_EXISTS && !positive);
+    *found =
+        part->child_count == 0 || (part->kind == WFRE_EXISTS && (!positive || part->of_relations));
     return WFRE_OK;
 }
 
@@ -278,15 +279,4 @@ wfre_status wfre_clauses_of(wfre_clause_maker *maker, const wfre_formula *formul
     const wfre_clause_form *form;
     CHECK(wfre_clause_form_of(maker, &RULES, formula, positive, &form));
     return wfre_clauses_list(maker, form, clauses);
-}
-
-wfre_status wfre_clauses_of_literal(wfre_clause_maker *maker, wfre_literal literal,
-                                    wfre_clauses *clauses, bool *negated)
-{
-    const wfre_formula *formula = literal.formula;
-    bool positive = literal.positive;
-    for (; formula->kind == WFRE_NOT; positive = !positive)
-        formula = formula->children[0];
-    *negated = formula->kind == WFRE_EXISTS && !positive;
-    return wfre_clauses_of(maker, formula, positive || *negated, clauses);
 }

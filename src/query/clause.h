@@ -5,7 +5,8 @@
  * of each, and normal.c writes it as a tree again, which prediction takes. They differ in what they
  * do not take apart, their literals:
  *
- *   the join     atoms, negated existentials, and disjunctions that are cheaper as a set
+ *   the join     atoms, existentials that are negated or about relations, and disjunctions that are
+ *                cheaper as a set
  *   finding      atoms between two variables, and all parts that depend on one
  *   normal forms entities and projections
  *
@@ -106,12 +107,9 @@ typedef struct wfre_clauses {
 WFRE_NODISCARD wfre_status wfre_clauses_list(wfre_clause_maker *maker, const wfre_clause_form *form,
                                              wfre_clauses *clauses);
 
-/* The clauses of a formula, or of its negation if not `positive`, as the join wants them. */
+/* The clauses of a formula, or of its negation if not `positive`, as the join wants them. Literals
+ * that are no atoms are questions of their own: negated existentials, existentials about relations,
+ * and disjunctions. */
 WFRE_NODISCARD wfre_status wfre_clauses_of(wfre_clause_maker *maker, const wfre_formula *formula,
                                            bool positive, wfre_clauses *clauses);
-/* Takes a literal of these apart that is no atom: it holds if one of the clauses does, or, if
- * *negated, if none does. */
-WFRE_NODISCARD wfre_status wfre_clauses_of_literal(wfre_clause_maker *maker, wfre_literal literal,
-                                                   wfre_clauses *clauses, bool *negated);
-
 #endif

@@ -79,7 +79,7 @@ static wfre_status find_literal(void *context, const wfre_formula *part, bool po
         return refuse(c, "a negated part has more than one variable free, ?%s and another",
                       name_of(c, part->variables[0]));
     }
-    *found = part->variable_count == 1 || part->kind == WFRE_ATOM;
+    *found = part->variable_count == 1 || part->child_count == 0;
     return WFRE_OK;
 }
 
@@ -126,6 +126,8 @@ static wfre_status build_edge(converter *c, clause_graph *g, uint32_t variable,
     const wfre_formula *atom = edge->formula;
     bool forward = atom->right.id == variable;
     uint32_t other = forward ? atom->left.id : atom->right.id;
+    if (atom->kind == WFRE_EQUAL)
+        return refuse(c, "an equality joins ?%s and ?%s", name_of(c, variable), name_of(c, other));
     if (!edge->positive)
         return refuse(c, "a negated atom joins ?%s and ?%s", name_of(c, variable),
                       name_of(c, other));
@@ -241,6 +243,10 @@ static wfre_status convert_atom(converter *c, const wfre_formula *atom, const wf
         return refuse(c, "an atom joins ?%s with itself", name_of(c, left.id));
     if (!left.is_variable && !right.is_variable)
         return refuse(c, "an atom without a variable is not a set of entities");
+    if (atom->kind == WFRE_EQUAL) {
+        *node = wfre_node_entity(&c->query->arena, right.is_variable ? left.id : right.id);
+        return *node ? WFRE_OK : out_of_memory(c);
+    }
     wfre_relation relation = right.is_variable ? atom->relation : atom->relation ^ 1;
     const wfre_node *anchor =
         wfre_node_entity(&c->query->arena, right.is_variable ? left.id : right.id);
@@ -272,12 +278,15 @@ static wfre_status convert(converter *c, const wfre_formula *part, uint32_t vari
 {
     switch (part->kind) {
     case WFRE_ATOM:
+    case WFRE_EQUAL:
         return convert_atom(c, part, node);
     case WFRE_AND:
     case WFRE_OR:
         return convert_joined(c, part, variable, node);
     case WFRE_EXISTS:
         return convert_exists(c, part, variable, node);
+    case WFRE_LINK:
+        break;
     case WFRE_NOT:
         CHECK(convert(c, part->children[0], variable, node));
         *node = wfre_node_negate(&c->query->arena, *node);
@@ -286,12 +295,28 @@ static wfre_status convert(converter *c, const wfre_formula *part, uint32_t vari
     return WFRE_ERR_ARGUMENT;
 }
 
+/* A tree is a set of entities. */
+static wfre_status check_asked(converter *c)
+{
+    const wfre_query *query = c->query;
+    if (query->asked == 0)
+        return refuse(c, "it asks for no variable, but whether it holds");
+    if (query->asked > 1)
+        return refuse(c, "it asks for %u variables", query->asked);
+    for (uint32_t v = 0; query->of_relations && v < query->variable_count; v++)
+        if (query->of_relations[v])
+            return refuse(c, "?%s stands for a relation", name_of(c, v));
+    return WFRE_OK;
+}
+
 wfre_status wfre_query_find_tree(wfre_query *query, wfre_error *error)
 {
     converter c = {.query = query, .error = error};
     const wfre_node *tree = NULL;
     query->not_a_tree = NULL;
-    wfre_status status = convert(&c, query->formula, query->free_variable, &tree);
+    wfre_status status = check_asked(&c);
+    if (status == WFRE_OK)
+        status = convert(&c, query->formula, 0, &tree);
     if (status == WFRE_OK && wfre_tree_depth(tree) > WFRE_TREE_DEPTH)
         status = refuse(&c, "its operator tree would be more than %d deep", WFRE_TREE_DEPTH);
     query->tree = status == WFRE_OK ? tree : NULL;
