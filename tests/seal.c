@@ -1,5 +1,5 @@
-/* seal FILE: makes the checksums of a snapshot or model fit what it holds, for tests/mutate.sh. Fails
- * if the file is neither. */
+/* seal FILE: makes the checksums of a snapshot or model fit what it holds, for tests/mutate.sh.
+ * Fails if the file is neither. */
 #include <stdio.h>
 #include <stdlib.h>
 
