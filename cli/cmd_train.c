@@ -72,22 +72,23 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
     if (cli_has(call, "json")) {
         printf("{\"model\": ");
         cli_print_json(stdout, out, strlen(out));
-        printf(", \"steps\": %llu, \"seconds\": %.1f, \"loss\": %.6g, \"queries_per_second\": %.0f",
-               (unsigned long long)summary->status.step, summary->status.seconds,
-               summary->status.loss, summary->status.queries_per_second);
+        cli_print(
+            ", \"steps\": %llu, \"seconds\": %.1f, \"loss\": %.6g, \"queries_per_second\": %.0f",
+            (unsigned long long)summary->status.step, summary->status.seconds, summary->status.loss,
+            summary->status.queries_per_second);
         if (summary->best_mrr >= 0)
-            printf(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
+            cli_print(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
         if (summary->calibration_error >= 0)
-            printf(", \"calibration_error\": %.4f", summary->calibration_error);
+            cli_print(", \"calibration_error\": %.4f", summary->calibration_error);
         printf("}\n");
         return;
     }
-    printf("%s: %s steps in %.0f s, loss %.3f", cli_visible(out),
-           cli_thousands(summary->status.step), summary->status.seconds, summary->status.loss);
+    cli_print("%s: %s steps in %.0f s, loss %.3f", cli_visible(out),
+              cli_thousands(summary->status.step), summary->status.seconds, summary->status.loss);
     if (summary->best_mrr >= 0)
-        printf(", validation MRR %.3f", summary->best_mrr);
+        cli_print(", validation MRR %.3f", summary->best_mrr);
     if (summary->calibration_error >= 0)
-        printf(", calibration error %.3f", summary->calibration_error);
+        cli_print(", calibration error %.3f", summary->calibration_error);
     printf("\n");
     fflush(stdout);
 }

@@ -234,7 +234,7 @@ static bool parse_number(const char *text, bool duration, double *number)
 {
     char *end;
     errno = 0;
-    double value = strtod(text, &end);
+    double value = wfre_parse_real(text, &end);
     if (end == text || errno == ERANGE || !isfinite(value))
         return false;
     static const struct {

@@ -172,10 +172,10 @@ void cli_say(const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = wfre_format_list(NULL, 0, format, args);
     char *message = length < 0 ? NULL : malloc((size_t)length + 1);
     if (message) {
-        (void)vsnprintf(message, (size_t)length + 1, format, again);
+        (void)wfre_format_list(message, (size_t)length + 1, format, again);
         cli_print_name(stderr, message, (size_t)length);
     }
     va_end(again);

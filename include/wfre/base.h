@@ -10,6 +10,7 @@
 #ifndef WFRE_BASE_H
 #define WFRE_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +81,12 @@ WFRE_API size_t wfre_utf8_sequence(const char *bytes, size_t length);
  * the library have gone through this. */
 enum { WFRE_PIECE = 8 };
 WFRE_API size_t wfre_visible(const char *bytes, size_t length, char piece[WFRE_PIECE]);
+/* snprintf and strtod with a decimal point, whatever the locale of the process: the library's files
+ * and texts never depend on it. */
+WFRE_API WFRE_PRINTF(3, 4) int wfre_format(char *text, size_t size, const char *format, ...);
+WFRE_API WFRE_PRINTF(3, 0) int wfre_format_list(char *text, size_t size, const char *format,
+                                                va_list args);
+WFRE_API double wfre_parse_real(const char *text, char **end);
 
 /* ---- threads ------------------------------------------------------------------------------ */
 

@@ -83,7 +83,7 @@ wfre_status wfre_fail(wfre_error *error, wfre_status code, size_t offset, const 
         va_list args;
         va_start(args, format);
         char raw[sizeof error->message];
-        (void)vsnprintf(raw, sizeof raw, format, args);
+        (void)wfre_format_list(raw, sizeof raw, format, args);
         va_end(args);
         end_whole(raw, sizeof raw);
         put_message(error, raw);

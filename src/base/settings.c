@@ -81,7 +81,7 @@ wfre_status wfre_setting_parse(const wfre_setting *setting, void *structure, con
         break;
     case WFRE_SETTING_REAL: {
         char *end;
-        double value = strtod(text, &end);
+        double value = wfre_parse_real(text, &end);
         if (end == text || *end || !isfinite(value) || value < setting->minimum ||
             value > setting->maximum)
             return out_of_range(setting, text, error);
@@ -116,11 +116,11 @@ void wfre_setting_print(const wfre_setting *setting, const void *structure, char
         break;
     case WFRE_SETTING_REAL:
         memcpy(&real, field, sizeof real);
-        (void)snprintf(text, size, "%.17g", real);
+        (void)wfre_format(text, size, "%.17g", real);
         for (int digits = 6; digits < 17; digits++) { /* the shortest that reads back the same */
             char brief[64];
-            (void)snprintf(brief, sizeof brief, "%.*g", digits, real);
-            if (strtod(brief, NULL) == real) {
+            (void)wfre_format(brief, sizeof brief, "%.*g", digits, real);
+            if (wfre_parse_real(brief, NULL) == real) {
                 (void)snprintf(text, size, "%s", brief);
                 break;
             }

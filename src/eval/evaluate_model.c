@@ -46,7 +46,7 @@ static uint64_t key_of(const run *r)
     const wfre_model_settings *model = &r->model->settings;
     const wfre_score_settings *score = &model->score;
     char settings[512];
-    int length = snprintf(
+    int length = wfre_format(
         settings, sizeof settings, "%d %d %d %u %u %.17g %.17g %.17g %.17g %d %.17g %llx %llx",
         WFRE_RANKING_VERSION, (int)model->tnorm, (int)score->kind, score->block, score->iterations,
         score->radius, score->epsilon, score->power, score->floor, (int)r->options->known,

@@ -120,7 +120,7 @@ static wfre_status read_line(scores_file *f, const char *line, uint32_t *query, 
         return WFRE_OK;
     }
     char *end;
-    new_entry->score = strtod(++at, &end);
+    new_entry->score = wfre_parse_real(++at, &end);
     if (end == at || *end != '\0' || isnan(new_entry->score))
         return fail_line(f, error, "the third column must be a number, the score");
     return WFRE_OK;
@@ -131,7 +131,7 @@ static wfre_status take_line(scores_file *f, const char *line, size_t length,
 {
     uint32_t query;
     entry new_entry;
-    char text[256]; /* with a NUL at its end, for strtod */
+    char text[256]; /* with a NUL at its end, for wfre_parse_real */
     if (length >= sizeof text)
         CHECK(fail_line(f, error, "too long; it has a query, an entity and a score"));
     if (memchr(line, '\0', length))

@@ -152,7 +152,7 @@ static void set_axis(const wfre_sweep_panel *panel, curves *c, size_t count)
     bool numbers = true;
     for (size_t i = 0; i < count; i++) {
         char *end;
-        c->x[i] = strtod(panel->points[i].value, &end);
+        c->x[i] = wfre_parse_real(panel->points[i].value, &end);
         c->names[i] = panel->points[i].value;
         numbers = numbers && end != panel->points[i].value && *end == '\0';
     }

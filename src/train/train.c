@@ -80,10 +80,10 @@ static wfre_status log_status(training *s, wfre_error *error)
     char line[512];
     if (s->outputs.logged == now.step)
         return WFRE_OK;
-    (void)snprintf(line, sizeof line,
-                   "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
-                   "\"queries_per_second\": %.0f}\n",
-                   now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
+    (void)wfre_format(line, sizeof line,
+                      "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
+                      "\"queries_per_second\": %.0f}\n",
+                      now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
     s->outputs.logged = now.step;
     return wfre_outputs_log(&s->outputs, line, error);
 }
@@ -97,10 +97,11 @@ static void report(const training *s)
     uint64_t seconds = left < MOST_SECONDS ? (uint64_t)left : MOST_SECONDS;
     char note[160], mrr[32] = "";
     if (s->last >= 0)
-        (void)snprintf(mrr, sizeof mrr, "  MRR %.3f", s->last);
-    (void)snprintf(note, sizeof note,
-                   "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64 " left",
-                   now.step, now.loss, mrr, now.queries_per_second, seconds / 60, seconds % 60);
+        (void)wfre_format(mrr, sizeof mrr, "  MRR %.3f", s->last);
+    (void)wfre_format(note, sizeof note,
+                      "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64
+                      " left",
+                      now.step, now.loss, mrr, now.queries_per_second, seconds / 60, seconds % 60);
     wfre_report(s->monitor, "training", (uint64_t)(now.progress * 1000), 1000, note);
 }
 
@@ -126,10 +127,10 @@ static wfre_status validate(training *s, wfre_error *error)
     s->validated = s->trainer->step;
     wfre_train_status now = wfre_trainer_status(s->trainer);
     char line[256];
-    (void)snprintf(line, sizeof line,
-                   "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"mrr\": %.6f, "
-                   "\"validation_seconds\": %.1f}\n",
-                   now.step, now.seconds, s->last, wfre_clock() - start);
+    (void)wfre_format(line, sizeof line,
+                      "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"mrr\": %.6f, "
+                      "\"validation_seconds\": %.1f}\n",
+                      now.step, now.seconds, s->last, wfre_clock() - start);
     if (s->outputs.judged != now.step)
         TRY(wfre_outputs_log(&s->outputs, line, error));
     s->outputs.judged = now.step;
@@ -198,10 +199,10 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
     if (!queries)
         return WFRE_OK;
     CHECK(wfre_validation_edges(queries, model, seconds, s->monitor, error));
-    (void)snprintf(line, sizeof line,
-                   "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
-                   model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
-                   model->settings.way.edge_sharpness, model->settings.way.edge_room);
+    (void)wfre_format(line, sizeof line,
+                      "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
+                      model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
+                      model->settings.way.edge_sharpness, model->settings.way.edge_room);
     return wfre_outputs_log(&s->outputs, line, error);
 }
 
@@ -217,10 +218,10 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
     if (queries && settings->lift) {
         const double *lift = model->settings.way.lift;
         TRY(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
-        (void)snprintf(line, sizeof line,
-                       "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
-                       "\"lift_negation\": %.4f}\n",
-                       lift[0], lift[1], lift[2]);
+        (void)wfre_format(line, sizeof line,
+                          "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
+                          "\"lift_negation\": %.4f}\n",
+                          lift[0], lift[1], lift[2]);
         TRY(wfre_outputs_log(&s->outputs, line, error));
     }
     TRY(wfre_model_prepare(model, s->pool, error));
@@ -233,7 +234,7 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
         if (reliability->queries == 0) /* too few to hold any out */
             goto cleanup;
         s->calibration = reliability->error;
-        (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
+        (void)wfre_format(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
         TRY(wfre_outputs_log(&s->outputs, line, error));
     }
 cleanup:
