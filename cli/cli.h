@@ -70,6 +70,9 @@ const char *cli_repeated(const cli_call *call, const char *option, int k);
 
 /* ---- messages, all on standard error ------------------------------------------------------ */
 
+/* The message with its settings written as options (see wfre_error); static, good until the next
+ * call. */
+const char *cli_message(const wfre_error *error);
 /* "wfre: message"; returns the exit code that belongs to the error. */
 int cli_fail(const wfre_error *error);
 /* The same for settings that the user typed: a wrong one is wrong usage. */

@@ -41,7 +41,8 @@ static int check_types(const cli_call *call, const wfre_graph *graph,
     wfre_sampler_free(sampler);
     if (status == WFRE_OK)
         return EXIT_DONE;
-    return status == WFRE_ERR_MEMORY ? cli_fail(&error) : cli_usage(call, "%s", error.message);
+    return status == WFRE_ERR_MEMORY ? cli_fail(&error)
+                                     : cli_usage(call, "%s", cli_message(&error));
 }
 
 static int sample(const cli_call *call, const wfre_graph *graph,

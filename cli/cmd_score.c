@@ -73,7 +73,7 @@ static int run(const cli_call *call)
         const wfre_score_case *one = wfre_score_cases_get(cases, i);
         if (score_case(one, cli_has(call, "gradients"), &error) != WFRE_OK) {
             cli_note("wfre: %s: case %zu: %s", strcmp(path, "-") == 0 ? "standard input" : path, i,
-                     error.message);
+                     cli_message(&error));
             code = EXIT_FAILED;
         }
     }

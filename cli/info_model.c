@@ -58,7 +58,7 @@ int info_model(const cli_call *call, const char *path)
     if (wfre_model_open(path, &model, &error) != WFRE_OK)
         return cli_fail(&error);
     if (cli_has(call, "check") && wfre_model_validate(model, &error) != WFRE_OK) {
-        cli_note("wfre: %s: %s", path, error.message);
+        cli_note("wfre: %s: %s", path, cli_message(&error));
         wfre_model_free(model);
         return EXIT_FAILED;
     }

@@ -32,8 +32,9 @@ void cli_progress_end(void)
 int cli_fail(const wfre_error *error)
 {
     cli_progress_end();
+    const char *message = cli_message(error);
     fputs("wfre: ", stderr);
-    cli_print_name(stderr, error->message, strlen(error->message));
+    cli_print_name(stderr, message, strlen(message));
     fputc('\n', stderr);
     return error->code == WFRE_ERR_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_FAILED;
 }

@@ -45,7 +45,11 @@ typedef enum wfre_status {
     WFRE_ERR_NUMERIC      /* a computation left the finite numbers */
 } wfre_status;
 
-/* `offset` counts bytes from the start of the text or file at fault; WFRE_NO_OFFSET if unknown. */
+/* A message names settings and options by the names that they have in these headers, between
+ * backquotes and with their value after a sign of equality: "lower `dim`", "set `candidates=own`".
+ * A program may show them as its own users write them; ours makes options of them, "lower --dim".
+ *
+ * `offset` counts bytes from the start of the text or file at fault; WFRE_NO_OFFSET if unknown. */
 #define WFRE_NO_OFFSET SIZE_MAX
 
 typedef struct wfre_error {

@@ -160,7 +160,7 @@ static wfre_status check_known(const run *r, const char *path, wfre_error *error
             if (wfre_list_has(answers, hard.ids[i]))
                 TRY(wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                               "%s: the edges of train and valid prove a hard answer of query %u; "
-                              "leave out --known, so that those of train are known",
+                              "leave out `known`, so that those of train are known",
                               path, q));
     }
 cleanup:

@@ -53,7 +53,7 @@ wfre_status wfre_layers_allocate(const wfre_model *model, wfre_layer *layers, wf
             tensor->data = wfre_alloc_tensor(tensor->count, sizeof(float));
             if (!tensor->data) {
                 wfre_layers_free(layers);
-                return wfre_fail_memory(error, "allocating a model; lower --dim or --bases");
+                return wfre_fail_memory(error, "allocating a model; lower `dim` or `bases`");
             }
             *fields[t] = tensor->data;
             (void)snprintf(tensor->name, sizeof tensor->name, "layer%u.%s", l, names[t]);
@@ -116,7 +116,7 @@ wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t en
     TRY(wfre_model_frame(settings, entity_count, relation_count, fingerprint, &model, error));
     float *entities = wfre_alloc_tensor((size_t)entity_count * settings->dim, sizeof(float));
     if (!entities) {
-        status = wfre_fail_memory(error, "allocating a model; lower --dim");
+        status = wfre_fail_memory(error, "allocating a model; lower `dim`");
         goto cleanup;
     }
     wfre_model_set_entities(model, entities);

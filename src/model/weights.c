@@ -71,7 +71,7 @@ static wfre_status reserve(wfre_weights *weights, const wfre_weights_job *job, w
          wfre_reserve_tensor(&weights->built_bias, &weights->built_bias_capacity, used * d) &&
          wfre_reserve_tensor(&weights->mixing, &weights->mixing_capacity, mixing)))
         return WFRE_OK;
-    return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
+    return wfre_fail_memory(error, "building relation matrices; lower `dim` or `batch`");
 }
 
 /* ---- mixing coefficients ------------------------------------------------------------------ */

@@ -235,8 +235,8 @@ static wfre_status check_options(const wfre_graph *graph, const wfre_benchmark_o
                          "benchmark queries are for split valid or test");
     if (wfre_graph_triples(graph, split) == wfre_graph_triples(graph, (wfre_split)(split - 1)))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "the graph has no triples in split %s, so nothing would be hard; give it "
-                         "some with 'wfre import --holdout'",
+                         "the graph has no triples in split %s, so nothing would be hard; hold "
+                         "some out when it is imported: `holdout`",
                          split == WFRE_VALID ? "valid" : "test");
     return WFRE_OK;
 }

@@ -179,7 +179,7 @@ static wfre_status sample_query(wfre_sampler *sampler, worker *w, chunk *c, size
     if (!query.tree)
         return wfre_fail(&c->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                          "no query of type %s was found in %d attempts; leave the type out, in "
-                         "training by --set mix-%s=0",
+                         "training by `mix-%s=0`",
                          sampler->types.names[type], ATTEMPTS, sampler->types.names[type]);
     sampler->queries[index] = query;
     return WFRE_OK;

@@ -156,7 +156,7 @@ static wfre_status stop(training *s, wfre_error *error)
     if (status != WFRE_OK)
         return status;
     return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
-                     "interrupted at step %" PRIu64 "; --resume goes on from %s", s->trainer->step,
+                     "interrupted at step %" PRIu64 "; `resume` goes on from %s", s->trainer->step,
                      s->outputs.checkpoint);
 }
 
@@ -313,7 +313,7 @@ static wfre_status check_lifts(const wfre_train_settings *settings, wfre_error *
     for (int i = 0; i < WFRE_LIFTS; i++)
         if (settings->lift && settings->model.way.lift[i] != 1)
             return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                             "lifts are fitted when all is learned; --set lift=no leaves them as "
+                             "lifts are fitted when all is learned; `lift=no` leaves them as "
                              "they are set");
     return WFRE_OK;
 }
@@ -326,8 +326,8 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
     if (settings->edges && (settings->model.way.edge_sharpness != usual.way.edge_sharpness ||
                             settings->model.way.edge_room != usual.way.edge_room))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "edge-sharpness and edge-room are fitted when all is learned; --set "
-                         "answering=edges leaves them as they are set");
+                         "edge-sharpness and edge-room are fitted when all is learned; "
+                         "`answering=edges` leaves them as they are set");
     return WFRE_OK;
 }
 
@@ -336,7 +336,7 @@ static wfre_status find_checkpoint(const char *path, wfre_error *error)
     if (wfre_file_exists(path))
         return WFRE_OK;
     return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                     "%s: no such checkpoint to go on from; leave out --resume", path);
+                     "%s: no such checkpoint to go on from; leave out `resume`", path);
 }
 
 wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *settings,
