@@ -86,6 +86,13 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_train_preset(const char *name, const wf
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_set(wfre_train_settings *settings, const char *name,
                                                    const char *text, wfre_error *error);
 
+/* Gives the settings of a run the sizes of the model that it starts from. Fails with
+ * WFRE_ERR_ARGUMENT if a size was set to something that is neither the model's nor the preset's. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_take_sizes(wfre_train_settings *settings,
+                                                          const wfre_train_settings *preset,
+                                                          const wfre_model_settings *model,
+                                                          wfre_error *error);
+
 /* All settings of training and model, for listing. */
 WFRE_API size_t wfre_train_setting_count(void);
 WFRE_API wfre_setting_text wfre_train_setting(const wfre_train_settings *settings, size_t index);

@@ -128,3 +128,31 @@ void wfre_setting_print(const wfre_setting *setting, const void *structure, char
         break;
     }
 }
+
+static size_t size_of(const wfre_setting *setting)
+{
+    switch (setting->kind) {
+    case WFRE_SETTING_BOOL:
+        return sizeof(bool);
+    case WFRE_SETTING_U64:
+        return sizeof(uint64_t);
+    case WFRE_SETTING_REAL:
+        return sizeof(double);
+    case WFRE_SETTING_U32:
+    case WFRE_SETTING_NAME:
+        break;
+    }
+    return sizeof(uint32_t);
+}
+
+bool wfre_setting_same(const wfre_setting *setting, const void *a, const void *b)
+{
+    return memcmp((const unsigned char *)a + setting->offset,
+                  (const unsigned char *)b + setting->offset, size_of(setting)) == 0;
+}
+
+void wfre_setting_copy(const wfre_setting *setting, void *to, const void *from)
+{
+    memcpy((unsigned char *)to + setting->offset, (const unsigned char *)from + setting->offset,
+           size_of(setting));
+}

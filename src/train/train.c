@@ -12,6 +12,7 @@
 #include "model/calibration.h"
 #include "model/file.h"
 #include "model/safetensors.h"
+#include "model/settings.h"
 #include "report/chart.h"
 #include "report/curve.h"
 #include "train/checkpoint.h"
@@ -291,10 +292,7 @@ static wfre_status start_from(training *s, const wfre_train_settings *settings, 
     TRY(wfre_model_check_graph(model, s->graph, error));
     wfre_model_settings old = model->settings;
     model->settings = settings->model;
-    model->settings.dim = old.dim;
-    model->settings.bases = old.bases;
-    model->settings.layers = old.layers;
-    model->settings.members = old.members;
+    wfre_model_copy_sizes(&model->settings, &old);
     model->settings.score.dimension = old.dim;
     wfre_calibration_free(model->calibration); /* of other weights */
     model->calibration = NULL;
@@ -354,9 +352,8 @@ wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *
 /* Whether a model has the shape of the one in training. */
 static bool has_its_shape(const training *s, const wfre_model *model)
 {
-    const wfre_model_settings *a = &model->settings, *b = &s->trainer->settings.model;
-    return model->fingerprint == wfre_graph_fingerprint(s->graph) && a->dim == b->dim &&
-           a->bases == b->bases && a->layers == b->layers && a->members == b->members;
+    return model->fingerprint == wfre_graph_fingerprint(s->graph) &&
+           wfre_model_same_sizes(&model->settings, &s->trainer->settings.model);
 }
 
 /* The model that an interrupted run kept stays only if it is still there, and counts by what it
