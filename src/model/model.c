@@ -151,7 +151,7 @@ void wfre_model_free(wfre_model *model)
 
 static void fill_normal(wfre_tensor *tensor, double deviation, uint64_t seed, uint64_t index)
 {
-    wfre_rng rng = wfre_rng_keyed(seed, index, 0);
+    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, index, 0);
     for (size_t i = 0; i < tensor->count; i++)
         tensor->data[i] = (float)(deviation * wfre_rng_normal(&rng));
 }
@@ -160,7 +160,7 @@ static void fill_normal(wfre_tensor *tensor, double deviation, uint64_t seed, ui
  * the coefficients does not matter much, since the layer norm takes it out. */
 static void initialise(wfre_model *model, uint64_t seed)
 {
-    wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
+    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, 0, 0);
     for (size_t i = 0; i < model->tensors[0].count; i++)
         model->entities[i] = wfre_rng_float(&rng);
     double width = (double)wfre_model_width(model), matrices = wfre_model_matrices(model);

@@ -120,7 +120,8 @@ static void sample_chunk(void *context, size_t index, unsigned thread)
     wfre_arena_reset(&c->arena);
     c->status = WFRE_OK;
     for (size_t i = 0; i < CHUNK && c->status == WFRE_OK; i++) {
-        wfre_rng rng = wfre_rng_keyed(s->options->seed, s->type_hash, s->first + index * CHUNK + i);
+        wfre_rng rng = wfre_rng_for(s->options->seed, WFRE_FOR_DATA, s->type_hash,
+                                    s->first + index * CHUNK + i);
         c->found[i].tree = NULL;
         c->status = attempt(s, thread, &rng, c, &c->found[i]);
     }

@@ -167,7 +167,7 @@ static uint32_t draw_group(const urn *u, wfre_rng *rng, bool own, wfre_relation 
  * that together they stand for all there are. */
 static wfre_status list_others(fitting *f, wfre_arena *arena, wfre_entity entity, wfre_error *error)
 {
-    wfre_rng rng = wfre_rng_keyed(0, 6, entity);
+    wfre_rng rng = wfre_rng_fixed(WFRE_FOR_ADDED, entity);
     urn u = fill_urn(f);
     for (uint32_t i = 0; i < OTHERS; i++) {
         wfre_relation relation;

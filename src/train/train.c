@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "model/calibration.h"
 #include "model/file.h"
 #include "model/safetensors.h"
@@ -253,7 +254,8 @@ static wfre_status complete(training *s, wfre_error *error)
     TRY(wfre_model_check_graph(model, s->graph, error));
     if (s->run->calibrate > 0) /* not those that chose the model, unless they come from a file */
         TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate,
-                                   s->trainer->settings.seed + 1, s->pool, &queries, error));
+                                   wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_FITTING),
+                                   s->pool, &queries, error));
     TRY(fit(s, queries, model, error));
     model->unfinished = false;
     TRY(wfre_model_save(model, s->run->model, false, error));
@@ -398,7 +400,8 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
     s->trainer->model->unfinished = true;
     if (s->run->validate > 0)
         CHECK(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
-                                     s->trainer->settings.seed, s->pool, &s->validation, error));
+                                     wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_VALIDATION),
+                                     s->pool, &s->validation, error));
     CHECK(s->run->resume ? wfre_outputs_resume(outputs, s->trainer->step, error)
                          : wfre_outputs_begin(outputs, error));
     uint32_t next = (uint32_t)(wfre_trainer_progress(s->trainer) * VALIDATIONS) + 1;
