@@ -60,7 +60,7 @@ static wfre_status measure_hierarchy(graph_facts *facts, const cli_call *call, w
     wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, error);
     const wfre_monitor *monitor = cli_monitor();
     for (uint32_t i = 0; i < facts->row_count && status == WFRE_OK; i++) {
-        wfre_progress progress = {"measuring relations", i, facts->row_count, NULL};
+        wfre_progress progress = {"measuring relations", i, facts->row_count, NULL, false};
         monitor->report(monitor->context, &progress);
         if (monitor->interrupted(monitor->context)) {
             *error = (wfre_error){.code = WFRE_ERR_INTERRUPTED, .message = "interrupted"};

@@ -12,7 +12,8 @@ static const cli_option OPTIONS[] = {
      "small, base, large, or paper-wn18rr, -fb15k-237, -nell, -fb15k (default: by size)", 0, 0},
     {"time", 0, CLI_DURATION, "TIME", "length of the run, such as 90s, 30m, 1.5h", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of the run in steps, for exact reproduction", 1, 1e15},
-    {"resume", 0, CLI_FLAG, NULL, "go on with an interrupted run, with its settings", 0, 0},
+    {"resume", 0, CLI_FLAG, NULL,
+     "go on with an interrupted run, with its settings, if there is one", 0, 0},
     {"from", 0, CLI_TEXT, "FILE", "start with the weights (and the sizes) of this model", 0, 0},
     {"dim", 0, CLI_TEXT, "N", "length of a histogram, a multiple of the block size", 0, 0},
     {"bases", 0, CLI_TEXT, "N", "matrices that relations are mixed from; 0: a free one each", 0, 0},
@@ -112,6 +113,10 @@ static int run(const cli_call *call)
     if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK) {
         code = cli_fail(&error);
         goto cleanup;
+    }
+    if (resume && wfre_train_resumed_settings(out, &settings, &error) == WFRE_ERR_NOT_FOUND) {
+        cli_note("nothing to resume: %s has no checkpoint, so training starts anew", out);
+        resume = false;
     }
     if ((resume ? train_settings_resumed(call, out, &settings, &error)
                 : train_settings(call, graph, &settings, &error)) != WFRE_OK) {

@@ -112,6 +112,10 @@ static void report(void *context, const wfre_progress *progress)
     last = now;
     if (terminal)
         draw_bar(progress);
+    else if (!first && progress->share)
+        fprintf(stderr, "%s %.0f%%  %s\n", progress->task,
+                100 * (double)progress->done / (double)progress->total,
+                progress->note ? progress->note : "");
     else if (!first)
         fprintf(stderr, "%s %s%s%s %s\n", progress->task, cli_thousands(progress->done),
                 progress->total ? " of " : "",

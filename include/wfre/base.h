@@ -113,6 +113,7 @@ typedef struct wfre_progress {
     uint64_t done;
     uint64_t total;
     const char *note; /* a short remark such as "loss 0.42", or NULL */
+    bool share;       /* done and total count nothing, but say how much of the work is done */
 } wfre_progress;
 
 /* Passed to long tasks; NULL means: run silently to the end. Both functions may be NULL, and are

@@ -137,14 +137,15 @@ typedef struct wfre_train_run {
                                   NAME.curve.svg and, while the run lasts, NAME.checkpoint,
                                   NAME.unfinished.safetensors (the best so far) and NAME.lock */
     const char *from;          /* start with this model's weights; NULL: at random */
-    bool resume;               /* go on from the checkpoint */
+    bool resume;               /* go on from the checkpoint, if there is one; else begin anew */
     double checkpoint_seconds; /* between checkpoints */
     const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */
     uint32_t validate;         /* validation queries of each type; 0: no validation */
     uint32_t calibrate;        /* queries of each type for what is fitted at the end; 0: none */
 } wfre_train_run;
 
-/* The settings of this model file's interrupted run; a resumed run keeps all but its length. */
+/* The settings of this model file's interrupted run; a resumed run keeps all but its length.
+ * WFRE_ERR_NOT_FOUND if it has no checkpoint. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_resumed_settings(const char *model,
                                                                 wfre_train_settings *settings,
                                                                 wfre_error *error);
@@ -154,7 +155,7 @@ typedef struct wfre_train_summary {
     double mrr;               /* of the validation sample, at the end; -1 without validation */
     double best_mrr;          /* of the model that was kept */
     double calibration_error; /* of its probabilities (wfre_reliability); -1 if it has none */
-    bool resumed;
+    bool resumed;             /* it went on from a checkpoint */
 } wfre_train_summary;
 
 /* Trains and writes the model: the one with the best validation, or the last without. One run at a

@@ -139,6 +139,17 @@ void wfre_report(const wfre_monitor *monitor, const char *task, uint64_t done, u
 {
     if (!monitor || !monitor->report)
         return;
-    wfre_progress progress = {task, done, total, note};
+    wfre_progress progress = {task, done, total, note, false};
+    monitor->report(monitor->context, &progress);
+}
+
+void wfre_report_share(const wfre_monitor *monitor, const char *task, double share,
+                       const char *note)
+{
+    enum { PARTS = 1000 };
+    if (!monitor || !monitor->report)
+        return;
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    wfre_progress progress = {task, (uint64_t)(share * PARTS), PARTS, note, true};
     monitor->report(monitor->context, &progress);
 }

@@ -36,6 +36,7 @@ typedef struct training {
     wfre_trainer *trainer;
     wfre_validation *validation; /* NULL without */
     wfre_outputs outputs;
+    bool resumed;
     double best, last;  /* validation MRR, -1 for none yet */
     double calibration; /* error of the probabilities, -1 without */
     uint64_t validated; /* the step of the last validation, or WFRE_NO_STEP */
@@ -104,7 +105,7 @@ static void report(const training *s)
                       "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64
                       " left",
                       now.step, now.loss, mrr, now.queries_per_second, seconds / 60, seconds % 60);
-    wfre_report(s->monitor, "training", (uint64_t)(now.progress * 1000), 1000, note);
+    wfre_report_share(s->monitor, "training", now.progress, note);
 }
 
 /* The model's MRR on the sample; what that takes counts. */
@@ -331,21 +332,17 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
     return WFRE_OK;
 }
 
-static wfre_status find_checkpoint(const char *path, wfre_error *error)
-{
-    if (wfre_file_exists(path))
-        return WFRE_OK;
-    return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                     "%s: no such checkpoint to go on from; leave out `resume`", path);
-}
-
 wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *settings,
                                         wfre_error *error)
 {
     char *path = wfre_output_beside(model, ".checkpoint");
-    wfre_status status =
-        path ? find_checkpoint(path, error) : wfre_fail_memory(error, "looking for a checkpoint");
-    if (status == WFRE_OK)
+    wfre_status status = WFRE_OK;
+    if (!path)
+        status = wfre_fail_memory(error, "looking for a checkpoint");
+    else if (!wfre_file_exists(path))
+        status = wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+                           "%s: no such checkpoint to go on from", path);
+    else
         status = wfre_checkpoint_read_settings(path, settings, error);
     wfre_free(path);
     return status;
@@ -381,7 +378,7 @@ cleanup:
 /* The trainer, fresh or as it was when the run was interrupted. */
 static wfre_status make_trainer(training *s, const wfre_train_settings *settings, wfre_error *error)
 {
-    if (s->run->resume)
+    if (s->resumed)
         return wfre_checkpoint_read(s->outputs.checkpoint, s->graph, s->pool, settings, &s->trainer,
                                     &s->best, &s->next_validation, error);
     s->next_validation = 1;
@@ -394,16 +391,15 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
 {
     wfre_outputs *outputs = &s->outputs;
     CHECK(wfre_outputs_open(outputs, s->run->model, error));
-    if (s->run->resume)
-        CHECK(find_checkpoint(outputs->checkpoint, error));
+    s->resumed = s->run->resume && wfre_file_exists(outputs->checkpoint);
     CHECK(make_trainer(s, settings, error));
     s->trainer->model->unfinished = true;
     if (s->run->validate > 0)
         CHECK(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
                                      wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_VALIDATION),
                                      s->pool, &s->validation, error));
-    CHECK(s->run->resume ? wfre_outputs_resume(outputs, s->trainer->step, error)
-                         : wfre_outputs_begin(outputs, error));
+    CHECK(s->resumed ? wfre_outputs_resume(outputs, s->trainer->step, error)
+                     : wfre_outputs_begin(outputs, error));
     uint32_t next = (uint32_t)(wfre_trainer_progress(s->trainer) * VALIDATIONS) + 1;
     if (s->next_validation > next) /* the run is longer than it was to be */
         s->next_validation = next;
@@ -422,7 +418,7 @@ static void end(training *s)
 /* From where the run stands to its end. However little time there is, one step is made. */
 static wfre_status proceed(training *s, wfre_error *error)
 {
-    if (s->run->resume) {
+    if (s->resumed) {
         CHECK(judge_kept(s, error));
         CHECK(validate_if_due(s, error)); /* if that was interrupted */
     }
@@ -456,7 +452,7 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
         status = stop(&s, error);
     TRY(status);
     *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, s.calibration,
-                                    run->resume};
+                                    s.resumed};
 cleanup:
     end(&s);
     return status;
