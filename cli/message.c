@@ -1,6 +1,6 @@
 /* Messages of the library in the words of the command line: `dim` becomes --dim where the command
- * has such an option, "wfre train --dim" where only another has, --set dim if it is one of the
- * other settings of training. Whatever else stands between backquotes was typed by the user and
+ * has such an option, --set dim where it takes settings of training so, "wfre train --dim" where
+ * only another has it. Whatever else stands between backquotes was typed by the user and
  * stays. */
 #include <string.h>
 
@@ -56,7 +56,8 @@ static bool write_option(const char *quoted, size_t length, char *text, size_t s
     name[name_length] = '\0';
     const char *set = "";
     const cli_command *command = find_command(name);
-    if (!command && is_training_setting(name)) {
+    bool elsewhere = !command || (command != running && running && has_option(running, "set"));
+    if (elsewhere && is_training_setting(name)) {
         set = "--set ";
         command = find_command("set");
     }

@@ -198,6 +198,15 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre
                                              const wfre_monitor *monitor, wfre_addition *report,
                                              wfre_error *error);
 
+/* The same in memory: the triples are those of a graph of their own (wfre_import_graph), joined by
+ * the names of entities and relations. The caller closes and frees what it gets. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_add_with(const wfre_graph *graph, const wfre_model *model,
+                                                  const wfre_graph *extra, uint32_t steps,
+                                                  wfre_pool *pool, const wfre_monitor *monitor,
+                                                  wfre_graph **larger_graph,
+                                                  wfre_model **larger_model, wfre_addition *report,
+                                                  wfre_error *error);
+
 /* Removes what a run that was killed left beside a model that is finished all the same. Fails with
  * WFRE_ERR_IO while a run has the output. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_tidy(const char *model, wfre_error *error);
