@@ -35,7 +35,7 @@ enum {
     RIVALS = 32,  /* entities that it competes with for a question: the nearest */
     BATCH = OWN + OTHERS
 };
-static const double CARE = 2; /* docs/RESULTS.md: less harm to old questions than 1 does */
+static const double CARE = 2; /* docs/LABBOOK.md: less harm to old questions than 1 does */
 static const double MATRIX_BYTES = 1.5e9; /* of relations, that are kept at the most */
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 

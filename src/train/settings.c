@@ -216,7 +216,7 @@ static const own_row OWN[] = {
     {"large", UINT32_MAX, 4, 16, 512, 3600},
 };
 
-/* Each choice that departs from the paper was measured on validation queries: docs/RESULTS.md. */
+/* Each choice that departs from the paper was measured on validation queries: docs/LABBOOK.md. */
 static void fill_own(const own_row *row, wfre_train_settings *s)
 {
     s->model.dim = 200 * row->members;
