@@ -18,7 +18,7 @@
 #include "report/curve.h"
 #include "train/checkpoint.h"
 #include "train/outputs.h"
-#include "train/validate.h"
+#include "train/validation.h"
 
 enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as shown */ };
 
