@@ -198,7 +198,7 @@ wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *
 {
     GIVEN(graph);
     GIVEN(model);
-    GIVEN(queries);
+    GIVEN(set);
     wfre_status status = WFRE_OK;
     run r = {.started = wfre_clock(),
              .graph = graph,

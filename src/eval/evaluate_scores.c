@@ -201,7 +201,7 @@ wfre_status wfre_evaluate_scores_with(const wfre_graph *graph, const wfre_querys
                                       wfre_evaluation **evaluation, wfre_error *error)
 {
     GIVEN(graph);
-    GIVEN(queries);
+    GIVEN(set);
     GIVEN(scores);
     wfre_status status = WFRE_OK;
     double start = wfre_clock();

@@ -621,13 +621,13 @@ static void test_time_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_time_limits),
-        cmocka_unit_test(test_printing),        cmocka_unit_test(test_names_in_trees),
-        cmocka_unit_test(test_errors),          cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_trees),           cmocka_unit_test(test_blow_up),
-        cmocka_unit_test(test_without_formula), cmocka_unit_test(test_many_variables),
-        cmocka_unit_test(test_building),        cmocka_unit_test(test_misuse),
-        cmocka_unit_test(test_nearest),         cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_time_limits),    cmocka_unit_test(test_printing),
+        cmocka_unit_test(test_names_in_trees), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_blow_up),        cmocka_unit_test(test_without_formula),
+        cmocka_unit_test(test_many_variables), cmocka_unit_test(test_building),
+        cmocka_unit_test(test_misuse),         cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
