@@ -3,7 +3,7 @@
 # program that WFRE names (a build with sanitizers shows most). Counts
 #
 #   crashes   a signal, or a sanitizer's report
-#   hangs     more than 5 seconds
+#   hangs     more than 5 seconds of computing, or 30 of waiting
 #   silent    damage that must be noticed and was not: a file with checksums, or gzip data, that was
 #             changed and still gave exit 0 and another output than the whole file
 #
@@ -13,6 +13,7 @@ set -u
 : "${WFRE:?is not set: name the wfre program}"
 count=${1:-20}
 RANDOM=${2:-1}
+here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -30,19 +31,36 @@ awk '{ printf "<http://x/%s> <http://x/%s> <http://x/%s> .\n", $1, $2, $3 }' t.t
 "$WFRE" import t.tsv -o g.kg --holdout 0.2 >/dev/null || exit 1
 small="--dim 10 --bases 1 --batch 4 --negatives 2 --validate 0"
 "$WFRE" train g.kg -o m.safetensors $small --steps 2 >/dev/null 2>&1 || exit 1
-"$WFRE" sample g.kg -o q.tsv --types 1p,2i --queries 2 >/dev/null 2>&1 ||
-    "$WFRE" sample g.kg -o q.tsv >/dev/null 2>&1
-[ -s q.tsv ] || printf '1p\t(p,#0,(e,#0))\t\t1\n2i\t(i,(p,#0,(e,#1)),(p,#2,(e,#2)))\t\t0\n' >q.tsv
+"$WFRE" sample g.kg -o q.tsv --types 1p --count 2 >/dev/null 2>&1 || exit 1
+"$WFRE" train g.kg -o c.safetensors $small --time 300s >/dev/null 2>&1 &
+for ((wait = 0; wait < 600; wait++)); do # until it has begun, however busy the machine is
+    [ ! -s c.log.jsonl ] || break
+    sleep 0.1
+done
+kill -INT $! && wait $!
+[ -s c.checkpoint ] || { echo 'no checkpoint was left'; exit 1; }
+mkdir wordnet
+cat >wordnet/data.noun <<'END'
+00000001 03 n 01 animal 0 001 ~ 00000002 n 0000 | a living organism
+00000002 03 n 02 Dog 0 domestic_dog 0 001 @ 00000001 n 0000 | a canine
+END
+printf 'animal n 1 1 ~ 1 1 00000001  \ndog n 1 1 @ 1 1 00000002  \ndomestic_dog n 1 1 @ 1 0 00000002  \n' \
+    >wordnet/index.noun
+for part in verb adj adv; do
+    : >wordnet/data.$part
+    : >wordnet/index.$part
+done
 awk -F'\t' '!/^#/ { for (e = 0; e < 3; e++) printf "%d\t%d\t%d.5\n", n, e, e; n++ }' q.tsv >s.tsv
-cp -r "$(dirname "${BASH_SOURCE[0]}")/data/family-betae" betae 2>/dev/null ||
-    cp -r "$OLDPWD/tests/data/family-betae" betae 2>/dev/null
+cp -r "$here/data/family-betae" betae || exit 1
 
 # ---- mutations ------------------------------------------------------------------------------------
 
-# mutate FROM TO: one to four changes: a byte, a bit, a stretch of zeros, a cut, a copy of a stretch.
+# mutate FROM TO: none in the round before the first, which shows that every command takes the whole
+# file, then one to four changes: a byte, a bit, a stretch of zeros, a cut, a copy of a stretch.
 mutate() {
     local size at length changes
     cp "$1" "$2"
+    [ "$i" -ge 0 ] || return
     size=$(stat -c %s "$1")
     [ "$size" -gt 0 ] || return
     changes=$((1 + RANDOM % 4))
@@ -65,14 +83,15 @@ attempt() {
     local expected=$1 code
     shift
     runs=$((runs + 1))
-    timeout -s KILL 5 "$@" >out 2>err </dev/null
+    (ulimit -t 5 && exec timeout -s KILL 30 "$@") >out 2>err </dev/null
     code=$?
-    if [ $code -eq 137 ]; then
+    if [ $code -eq 137 ] || [ $code -eq 152 ]; then
         hangs=$((hangs + 1)) && echo "hang: $*"
     elif [ $code -ge 128 ] || grep -q 'Sanitizer\|runtime error' err; then
         crashes=$((crashes + 1)) && echo "crash ($code): $*" && head -n 5 err
     elif [ $code -ne 0 ]; then
         refused=$((refused + 1))
+        [ "$i" -ge 0 ] || { echo "the whole file is refused: $*" && cat err; }
         return
     elif [ "$expected" = any ] || sed 's/ in [0-9.]* m\?s//' out | cmp -s - "$expected"; then
         return
@@ -96,7 +115,7 @@ whole info "$WFRE" info g.kg --hierarchy
 whole predict "$WFRE" ask g.kg m.safetensors "$ask" --top 2
 whole eval "$WFRE" eval g.kg m.safetensors q.tsv --csv
 cp g.kg x.kg && whole infox "$WFRE" info x.kg --hierarchy
-for ((i = 0; i < count; i++)); do
+for ((i = -1; i < count; i++)); do
     file=x.kg && mutate g.kg x.kg
     attempt ask.expected "$WFRE" ask x.kg "$ask"
     WFRE_CHECK=use attempt ask.expected "$WFRE" ask x.kg "$ask"
@@ -105,7 +124,7 @@ for ((i = 0; i < count; i++)); do
         for check in open use; do
             WFRE_CHECK=$check attempt any "$WFRE" ask x.kg "$ask"
             WFRE_CHECK=$check attempt any "$WFRE" info x.kg --hierarchy --triangles 10
-            WFRE_CHECK=$check attempt any "$WFRE" sample x.kg -o y.tsv --types 1p,2i --queries 2
+            WFRE_CHECK=$check attempt any "$WFRE" sample x.kg -o y.tsv --types 1p --count 2
         done
         attempt any "$WFRE" train x.kg -o y.safetensors $small --steps 1
     fi
@@ -136,15 +155,25 @@ for ((i = 0; i < count; i++)); do
     attempt any "$WFRE" eval g.kg m.safetensors xq.tsv --csv
     file=xs.tsv && mutate s.tsv xs.tsv
     attempt any "$WFRE" eval g.kg q.tsv --scores xs.tsv --csv
-    if [ -d betae ]; then
-        rm -rf xbetae && cp -r betae xbetae
-        for name in betae/*.pkl; do
-            [ $((RANDOM % 2)) = 0 ] || mutate "$name" "x$name"
-        done
-        file=xbetae/id2ent.pkl
-        attempt any "$WFRE" import xbetae -o y.kg
-        attempt any "$WFRE" queries xbetae -o y.tsv --split valid
+    file=x.checkpoint && mutate c.checkpoint x.checkpoint
+    cp m.safetensors x.safetensors
+    attempt any "$WFRE" train g.kg -o x.safetensors --resume --steps 1
+    mutate c.checkpoint x.checkpoint
+    cp m.safetensors x.safetensors
+    if ! cmp -s c.checkpoint x.checkpoint &&
+        "$WFRE" train g.kg -o x.safetensors --resume --steps 1 >/dev/null 2>&1; then
+        silent=$((silent + 1)) && echo 'silent: train --resume'
     fi
+    rm -rf xbetae xwordnet && cp -r betae xbetae && cp -r wordnet xwordnet
+    for name in betae/*.pkl wordnet/*.noun; do
+        [ $((RANDOM % 2)) = 0 ] || mutate "$name" "x$name"
+    done
+    file=xbetae/id2ent.pkl
+    attempt any "$WFRE" import xbetae -o y.kg
+    attempt any "$WFRE" queries xbetae -o y.tsv --split valid
+    file=xwordnet/data.noun
+    attempt any "$WFRE" import xwordnet -o y.kg
+    [ "$i" -ge 0 ] || [ "$refused" -eq 0 ] || exit 1
 done
 echo "$runs runs on mutated files: $refused refused, $crashes crashes, $hangs hangs, $silent silent"
 [ $((crashes + hangs + silent)) -eq 0 ]
