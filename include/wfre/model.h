@@ -67,6 +67,7 @@ typedef struct wfre_model_settings {
     uint32_t layers;  /* of a projection; 1 .. WFRE_MAXIMUM_LAYERS */
     uint32_t members; /* equal parts of a histogram, each projected by itself; divides dim */
     wfre_tnorm tnorm;
+    double complement;         /* f: the complement of m is 1/2 - f (m - 1/2), so 1 is 1 - m */
     wfre_score_settings score; /* how an entity (left) is compared with a query (right); its
                                   dimension is set to dim */
     double gamma;              /* margin: logit = gamma - rho * distance */

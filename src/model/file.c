@@ -90,8 +90,9 @@ wfre_status wfre_model_save(const wfre_model *model, const char *path, bool bf16
 /* Whether files from before a setting may lack it; the default is what they had. */
 static bool is_newer(const char *setting)
 {
-    return strcmp(setting, "members") == 0 || strncmp(setting, "lift-", 5) == 0 ||
-           strcmp(setting, "answering") == 0 || strncmp(setting, "edge-", 5) == 0;
+    return strcmp(setting, "members") == 0 || strcmp(setting, "complement") == 0 ||
+           strncmp(setting, "lift-", 5) == 0 || strcmp(setting, "answering") == 0 ||
+           strncmp(setting, "edge-", 5) == 0;
 }
 
 wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *path,
