@@ -27,10 +27,6 @@ static wfre_status fill_settings(const cli_call *call, const wfre_graph *graph,
     settings->model.bases =
         (uint32_t)cli_integer(call, "bases", published ? 32 : settings->model.bases);
     settings->batch = (uint32_t)cli_integer(call, "batch", settings->batch);
-    if (published) {
-        settings->positives = 2;
-        settings->negatives = 64;
-    }
     settings->steps = UINT64_MAX / 2;
     return status;
 }

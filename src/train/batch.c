@@ -17,6 +17,11 @@ enum { STREAM_TYPE = 1, STREAM_POSITIVES, STREAM_NEGATIVES, STREAM_SHARED };
  * queries are found. */
 enum { TRIALS = 64, DRAWS = 8 };
 
+/* The bits of wfre_batcher.step that are the trainer's; those above say which draw it is. */
+static const uint64_t STEP_BITS = UINT64_MAX >> 8;
+
+enum { PATHS = 3 }; /* the first types: 1p, 2p, 3p */
+
 const char *const wfre_train_type_names[WFRE_TRAIN_TYPES] = {"1p",  "2p",  "3p",  "2i",  "3i",
                                                              "2in", "3in", "inp", "pin", "pni"};
 
@@ -26,6 +31,7 @@ struct wfre_batcher {
     wfre_pool *pool;
     wfre_sampler *sampler;
     double cumulative[WFRE_TRAIN_TYPES]; /* of the mix, normalised */
+    double paths;                        /* cumulative share of the paths, the first types */
 
     const wfre_sampled *drawn; /* [queries] */
     uint32_t *slot_of;         /* [entities], valid where stamp says so */
@@ -65,19 +71,25 @@ static uint32_t draw_type(const wfre_batcher *b, uint64_t index)
 {
     wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_TYPE << 56, b->step, index);
     double draw = wfre_rng_double(&rng);
+    if (b->settings.turns && b->paths > 0 && b->paths < 1) { /* paths, others, paths */
+        bool others = (b->step & STEP_BITS) % 3 == 1;
+        draw = others ? b->paths + draw * (1 - b->paths) : draw * b->paths;
+    }
     for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++)
         if (draw < b->cumulative[t])
             return t;
     return 0;
 }
 
-/* Distinct answers to aim at; as many as asked for, or all there are. */
+/* Distinct answers to aim at; as many as asked for, or all there are. With repeats each is drawn
+ * by itself. */
 static uint32_t choose_positives(wfre_batcher *b, size_t q)
 {
     wfre_list answers = b->drawn[q].answers;
     uint32_t want = b->settings.positives;
     wfre_entity *chosen = b->chosen + q * want;
-    if (answers.count <= want) {
+    bool repeats = b->settings.repeats;
+    if (answers.count <= want && !repeats) {
         memcpy(chosen, answers.ids, answers.count * sizeof *chosen);
         return (uint32_t)answers.count;
     }
@@ -85,7 +97,7 @@ static uint32_t choose_positives(wfre_batcher *b, size_t q)
     for (uint32_t count = 0; count < want;) {
         wfre_entity candidate = answers.ids[wfre_rng_below(&rng, (uint32_t)answers.count)];
         bool repeated = false;
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count && !repeats; i++)
             repeated = repeated || chosen[i] == candidate;
         if (!repeated)
             chosen[count++] = candidate;
@@ -151,7 +163,8 @@ static bool place_all(wfre_batcher *b)
     return true;
 }
 
-/* Each query draws its own non-answers; a query that nearly everything answers may get fewer. */
+/* Each query draws its own non-answers; a query that nearly everything answers may get fewer. With
+ * repeats it draws from all entities. */
 static bool place_own(wfre_batcher *b)
 {
     wfre_batch *batch = &b->batch;
@@ -164,7 +177,7 @@ static bool place_own(wfre_batcher *b)
             if (used - batch->negative_begin[q] == b->settings.negatives)
                 break;
             wfre_entity entity = wfre_rng_below(&rng, entities);
-            if (wfre_list_has(b->drawn[q].answers, entity))
+            if (!b->settings.repeats && wfre_list_has(b->drawn[q].answers, entity))
                 continue;
             uint32_t slot = take_slot(b, entity);
             if (slot == WFRE_NONE)
@@ -319,6 +332,7 @@ static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
                          "no query type of the mix can be found in the graph");
     for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
         b->cumulative[t] /= sum;
+    b->paths = b->cumulative[PATHS - 1];
     return WFRE_OK;
 }
 

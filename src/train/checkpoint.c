@@ -17,6 +17,8 @@ typedef struct run_state {
     double loss;
     double best;
     uint32_t next_validation;
+    uint64_t restart;
+    double rate;
 } run_state;
 
 static const wfre_setting STATE_TABLE[] = {
@@ -26,6 +28,8 @@ static const wfre_setting STATE_TABLE[] = {
     {"state.best", WFRE_SETTING_REAL, offsetof(run_state, best), -1, 1, NULL, ""},
     {"state.next-validation", WFRE_SETTING_U32, offsetof(run_state, next_validation), 1, 1e9, NULL,
      ""},
+    {"state.restart", WFRE_SETTING_U64, offsetof(run_state, restart), 0, 1e18, NULL, ""},
+    {"state.rate", WFRE_SETTING_REAL, offsetof(run_state, rate), 0, 1, NULL, ""},
 };
 enum { STATE_COUNT = sizeof STATE_TABLE / sizeof STATE_TABLE[0], TEXT_SIZE = 64 };
 
@@ -44,7 +48,13 @@ static wfre_stored_tensor moment(const wfre_tensor *tensor, const char *name, co
 wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, double best,
                                   uint32_t next_validation, wfre_error *error)
 {
-    run_state state = {t->step, wfre_trainer_seconds(t), t->smooth_loss, best, next_validation};
+    run_state state = {.step = t->step,
+                       .seconds = wfre_trainer_seconds(t),
+                       .loss = t->smooth_loss,
+                       .best = best,
+                       .next_validation = next_validation,
+                       .restart = t->restart,
+                       .rate = t->rate};
     size_t keys = STATE_COUNT + wfre_train_table_count, tensors = 2 * t->model->tensor_count;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
@@ -83,8 +93,10 @@ cleanup:
 /* Whether checkpoints from before a setting may lack it, being runs that had none of it. */
 static bool is_newer(const char *setting)
 {
-    static const char *const newer[] = {"forward-edges", "forward-paths", "lift", "edges",
-                                        "state.next-validation"};
+    static const char *const newer[] = {
+        "forward-edges", "forward-paths", "lift",    "edges", "state.next-validation",
+        "state.restart", "state.rate",    "repeats", "turns", "fresh",
+        "mask",          "initial"};
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
         if (strcmp(setting, newer[i]) == 0)
             return true;
@@ -172,6 +184,8 @@ wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre
     t->step = state.step;
     t->seconds_before = state.seconds;
     t->smooth_loss = state.loss;
+    t->restart = state.restart;
+    t->rate = state.rate;
     t->started = wfre_clock();
     *best = state.best;
     *next_validation = state.next_validation;

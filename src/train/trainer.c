@@ -51,6 +51,7 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
         .drop_input = (float)t->settings.drop_input,
         .drop_basis = (float)t->settings.drop_basis,
         .drop_negation = (float)t->settings.drop_negation,
+        .mask_rows = t->settings.mask == WFRE_MASK_ROW,
         .seed = t->settings.seed,
         .step = t->step,
     };
@@ -183,9 +184,22 @@ static float clipping(const wfre_trainer *t)
     return norm > t->settings.clip ? (float)(t->settings.clip / norm) : 1;
 }
 
+/* Forgets the moments, as a new optimizer would. */
+static void restart(wfre_trainer *t)
+{
+    for (uint32_t i = 0; i < t->model->tensor_count; i++) {
+        memset(t->first[i], 0, t->model->tensors[i].count * sizeof *t->first[i]);
+        memset(t->second[i], 0, t->model->tensors[i].count * sizeof *t->second[i]);
+    }
+    t->restart = t->step;
+}
+
 static void update(wfre_trainer *t)
 {
     double factor = rate_factor(t);
+    bool drops = t->settings.schedule == WFRE_SCHEDULE_STEPS && t->step > 0 && factor < t->rate;
+    if (t->settings.fresh && drops)
+        restart(t);
     wfre_adamw adamw = {
         .rate = (float)(factor * t->settings.rate_layers),
         .beta1 = BETA1,
@@ -194,7 +208,7 @@ static void update(wfre_trainer *t)
         .decay = (float)t->settings.decay,
         .gradient_scale = clipping(t),
     };
-    wfre_adamw_at(&adamw, t->step + 1);
+    wfre_adamw_at(&adamw, t->step - t->restart + 1);
     for (uint32_t i = 1; i < t->model->tensor_count; i++)
         wfre_adamw_update(t->linalg, &adamw, t->model->tensors[i].count, t->model->tensors[i].data,
                           t->first[i], t->second[i], t->gradient_tensors[i - 1].data);
@@ -326,6 +340,8 @@ wfre_status wfre_trainer_create(const wfre_graph *graph, const wfre_train_settin
     wfre_status status;
     TRY(wfre_train_settings_check(settings, error));
     TRY(wfre_model_create(graph, &settings->model, settings->seed, &model, error));
+    if (settings->initial == WFRE_INITIAL_PUBLISHED)
+        wfre_model_initialise_published(model, settings->seed);
     TRY(wfre_trainer_create_with(graph, settings, pool, model, result, error));
     model = NULL; /* the trainer's now */
 cleanup:

@@ -35,6 +35,7 @@ struct wfre_trainer {
     float *zeros; /* [threads, d] the gradient of an entity that the batch does not touch */
 
     uint64_t step;
+    uint64_t restart;      /* the step at which AdamW began */
     uint64_t own_steps;    /* since this process began */
     double started;        /* on wfre_clock */
     double seconds_before; /* spent before a resumption */

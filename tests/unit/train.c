@@ -26,7 +26,7 @@ static wfre_train_settings recipe(int variant)
     s.positives = variant == 2 ? 3 : 1;
     s.every_answer = variant < 2;
     s.steps = 6;
-    s.drop_basis = variant == 0 ? 0.1 : 0;
+    s.drop_basis = variant == 0 || variant == 3 ? 0.1 : 0;
     if (variant == 4)
         s.precision = WFRE_BF16;
     if (variant == 1)
@@ -609,6 +609,71 @@ static void test_settings(void **state)
 }
 
 /* The recipe fits itself to the graph: few relations, many, and many edges an entity. */
+/* What the paper presets do as the published code does. */
+static void test_published(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_train_settings settings = recipe(3);
+    wfre_trainer *trainer;
+    settings.steps = 12;
+    settings.batch = 60;
+    settings.positives = 2;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    bool twice = false, answers = false;
+    for (int step = 0; step < 12; step++) {
+        take_steps(trainer, 1);
+        const wfre_batch *batch = trainer->batch;
+        for (size_t q = 0; q < batch->queries; q++) { /* paths, others, paths */
+            assert_true((batch->types[q] >= 3) == (step % 3 == 1));
+            const uint32_t *positives = batch->positives + batch->positive_begin[q];
+            assert_int_equal(batch->positive_begin[q + 1] - batch->positive_begin[q], 2);
+            twice = twice || positives[0] == positives[1];
+            assert_int_equal(batch->negative_begin[q + 1] - batch->negative_begin[q], 16);
+            for (uint32_t i = batch->negative_begin[q]; i < batch->negative_begin[q + 1]; i++)
+                for (uint32_t a = batch->answer_begin[q]; a < batch->answer_begin[q + 1]; a++)
+                    answers = answers || batch->negatives[i] == batch->answers[a];
+        }
+        /* AdamW began anew where the rate dropped: after a single step the second moment is
+         * (1 - beta2) times the square of what the first is (1 - beta1) times of. */
+        uint64_t since = step < 6 ? 0 : step < 9 ? 6 : 9;
+        assert_int_equal(trainer->restart, since);
+        for (size_t i = 0; i < 20 && (uint64_t)step == since; i++) {
+            double gradient = (double)trainer->first[4][i] / 0.1;
+            assert_true(fabs((double)trainer->second[4][i] - 0.001 * gradient * gradient) <=
+                        1e-4 * 0.001 * gradient * gradient);
+        }
+    }
+    assert_true(twice && answers);
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
+/* Xavier's rule for all bases at once, and the gain sqrt 2 for the coefficients. */
+static void test_initial(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_train_settings settings = recipe(3);
+    wfre_trainer *trainer;
+    settings.model.dim = 100;
+    settings.model.bases = 9;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    const double most[] = {1, sqrt(2 * 6.0 / (8 + 9)), sqrt(6.0 / (100 * 10)), 0.1};
+    for (int t = 1; t < 4; t++) {
+        const wfre_tensor *tensor = &trainer->model->tensors[t];
+        double sum = 0, highest = 0;
+        for (size_t i = 0; i < tensor->count; i++) {
+            sum += pow((double)tensor->data[i], 2);
+            highest = fmax(highest, fabs((double)tensor->data[i]));
+        }
+        assert_true(highest <= most[t] * (1 + 1e-6) && highest > 0.9 * most[t]);
+        assert_true(fabs(sqrt(3 * sum / (double)tensor->count) / most[t] - 1) < 0.2);
+    }
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
 static void test_presets(void **state)
 {
     (void)state;
@@ -710,6 +775,8 @@ int main(void)
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_initial),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rare_types),
