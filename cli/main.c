@@ -6,9 +6,9 @@
 #include "options.h"
 
 static const cli_command *const COMMANDS[] = {
-    &command_import, &command_info,  &command_queries, &command_sample, &command_types,
-    &command_train,  &command_eval,  &command_sweep,   &command_ask,    &command_add,
-    &command_export, &command_score, &command_bench,
+    &command_import, &command_info,    &command_queries, &command_sample, &command_types,
+    &command_train,  &command_eval,    &command_sweep,   &command_ask,    &command_add,
+    &command_export, &command_convert, &command_score,   &command_bench,
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
 

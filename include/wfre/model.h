@@ -110,6 +110,14 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_model_save(const wfre_model *model, con
  * no probabilities. */
 WFRE_API bool wfre_model_unfinished(const wfre_model *model);
 
+/* A checkpoint of the published PyTorch code (a zip archive) as a model for the graph, whose
+ * entities and relations must be numbered as there, as in a folder of the published benchmarks. It
+ * is read as data, nothing in it is executed. Sizes, weights and gamma are the checkpoint's; the
+ * other settings are given. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_convert(const char *path, const wfre_graph *graph,
+                                                       const wfre_model_settings *settings,
+                                                       wfre_model **model, wfre_error *error);
+
 /* Makes what a search among the entities reads, about a byte for each bin of each; a saved model
  * keeps it, and then needs no time before its first question. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_prepare(wfre_model *model, wfre_pool *pool,

@@ -127,7 +127,7 @@ def checkpoint(kind):
     state[net + "layer1.bias"] = weights["biases"].reshape(BASES * DIM)
     state[net + norm + ".weight"] = weights["gain"]
     state[net + norm + ".bias"] = weights["shift"]
-    parameters = [torch.nn.Parameter(state["entity_embedding"].float())]
+    parameters = [torch.nn.Parameter(state["entity_embedding"].float().clone())]
     optimizer = torch.optim.AdamW(parameters, lr=5e-4, weight_decay=0.01)
     parameters[0].sum().backward()
     optimizer.step()
