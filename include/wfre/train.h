@@ -25,10 +25,12 @@ typedef enum wfre_candidates {
 
 /* By which distance the loss compares. */
 typedef enum wfre_guide {
-    WFRE_GUIDE_SCORE, /* the model's own score, pair by pair */
-    WFRE_GUIDE_LOCAL, /* the local closed form, as one matrix product for the whole batch */
-    WFRE_GUIDE_STAGED /* local first; then the model's score on the candidates that the local one
-                         finds hardest */
+    WFRE_GUIDE_SCORE,  /* the model's own score, pair by pair */
+    WFRE_GUIDE_LOCAL,  /* the local closed form, as one matrix product for the whole batch */
+    WFRE_GUIDE_STAGED, /* local first; then the model's score on the candidates that the local one
+                          finds hardest */
+    WFRE_GUIDE_SURROGATE,       /* a fitted form of the model's score, as matrix products, too */
+    WFRE_GUIDE_STAGED_SURROGATE /* the same first; then as in a staged run */
 } wfre_guide;
 
 /* What shares a mask of the dropout on basis outputs. */

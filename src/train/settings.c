@@ -8,7 +8,8 @@
 
 static const char *const LOSSES[] = {"sigmoid", "softmax", NULL};
 static const char *const CANDIDATES[] = {"own", "shared", "all", NULL};
-static const char *const GUIDES[] = {"score", "local", "staged", NULL};
+static const char *const GUIDES[] = {"score", "local", "staged", "surrogate", "staged-surrogate",
+                                     NULL};
 static const char *const SCHEDULES[] = {"steps", "cosine", NULL};
 static const char *const MASKS[] = {"relation", "row", NULL};
 static const char *const INITIALS[] = {"own", "published", NULL};
@@ -26,7 +27,7 @@ const wfre_setting wfre_train_table[] = {
     {"candidates", WFRE_SETTING_NAME, FIELD(candidates), 0, 0, CANDIDATES,
      "entities to compare with: own, shared or all"},
     {"guide", WFRE_SETTING_NAME, FIELD(guide), 0, 0, GUIDES,
-     "distance in the loss: score, local, or staged (local, then score)"},
+     "distance in the loss: score, local, surrogate, staged or staged-surrogate (then score)"},
     {"batch", WFRE_SETTING_U32, FIELD(batch), 1, 1 << 20, NULL, "queries a step"},
     {"negatives", WFRE_SETTING_U32, FIELD(negatives), 0, 1 << 24, NULL,
      "candidates drawn for each query, or shared by the batch"},

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/rng.h"
 #include "graph/graph.h"
 #include "model/run.h"
 
@@ -67,6 +68,50 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
 
 /* ---- loss --------------------------------------------------------------------------------- */
 
+/* When the surrogate is fitted to the model as it is: often at first, while it changes fast. */
+static bool refit_due(uint64_t step)
+{
+    enum { FIRST = 64, EVERY = 1024 };
+    return step >= FIRST && ((step & (step - 1)) == 0 || step % EVERY == 0);
+}
+
+/* Blocks of random rows. */
+static void draw_blocks(const float *rows, size_t count, size_t dim, size_t block, wfre_rng *rng,
+                        size_t wanted, float *out)
+{
+    for (size_t i = 0; i < wanted; i++) {
+        size_t row = wfre_rng_below(rng, (uint32_t)count);
+        size_t at = wfre_rng_below(rng, (uint32_t)(dim / block));
+        memcpy(out + i * block, rows + row * dim + at * block, block * sizeof *out);
+    }
+}
+
+/* Fits the surrogate to the histograms of this batch, if it is time. Its rank stays. */
+static wfre_status refit_surrogate(wfre_trainer *t, wfre_error *error)
+{
+    if (!t->surrogate || !refit_due(t->step))
+        return WFRE_OK;
+    const wfre_score_settings *score = &t->model->settings.score;
+    size_t d = t->model->settings.dim, wanted = wfre_surrogate_wanted(score);
+    wfre_surrogate *fitted = NULL;
+    wfre_status status;
+    float *blocks = wfre_alloc(2 * wanted * score->block, sizeof *blocks);
+    if (!blocks)
+        return wfre_fail_memory(error, "fitting a surrogate");
+    float *right = blocks + wanted * score->block;
+    wfre_rng rng = wfre_rng_keyed(t->settings.seed ^ 0x7265666974u, t->step, 0);
+    draw_blocks(t->table, t->batch->candidate_count, d, score->block, &rng, wanted, blocks);
+    draw_blocks(t->branches, t->program.root_count, d, score->block, &rng, wanted, right);
+    wfre_surrogate_sample sample = {blocks, right, wanted, wanted};
+    TRY(wfre_surrogate_fit(score, &sample, t->pool, t->surrogate->rank, &fitted, error));
+    wfre_surrogate_free(t->surrogate);
+    t->surrogate = fitted;
+    wfre_matrix_engine_use(t->loss, fitted);
+cleanup:
+    wfre_free(blocks);
+    return status;
+}
+
 static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
 {
     size_t d = t->model->settings.dim;
@@ -90,7 +135,10 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         .table_gradient = t->table_gradient,
     };
     bool by_score = t->settings.guide == WFRE_GUIDE_SCORE;
-    if (t->settings.guide == WFRE_GUIDE_STAGED && wfre_trainer_progress(t) >= t->settings.stage) {
+    bool staged =
+        t->settings.guide == WFRE_GUIDE_STAGED || t->settings.guide == WFRE_GUIDE_STAGED_SURROGATE;
+    CHECK(refit_surrogate(t, error));
+    if (staged && wfre_trainer_progress(t) >= t->settings.stage) {
         CHECK(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
         by_score = true;
     }
@@ -309,11 +357,15 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
     else if (s->candidates != WFRE_CANDIDATES_ALL && s->negatives < 1)
         wrong = "negatives must be at least 1";
     else if (s->guide != WFRE_GUIDE_SCORE && s->candidates == WFRE_CANDIDATES_OWN)
-        wrong = "the local guide needs shared candidates, or all of them";
+        wrong = "this guide needs shared candidates, or all of them";
     else if (s->guide == WFRE_GUIDE_SCORE && s->candidates != WFRE_CANDIDATES_OWN)
         wrong = "the score as guide needs a few candidates for each query: --set candidates=own "
                 "--negatives 64";
-    else if (s->guide == WFRE_GUIDE_STAGED && s->hard < 1)
+    else if ((s->guide == WFRE_GUIDE_SURROGATE || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
+             !wfre_surrogate_suits(&s->model.score))
+        wrong = "the surrogate is one of the score wfr with blocks of at most 24 bins";
+    else if ((s->guide == WFRE_GUIDE_STAGED || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
+             s->hard < 1)
         wrong = "a staged run needs hard candidates";
     else if (s->drop_input < 0 || s->drop_input >= 1 || s->drop_basis < 0 || s->drop_basis >= 1 ||
              s->drop_negation < 0 || s->drop_negation >= 1)
@@ -388,6 +440,10 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
     TRY(wfre_run_create(t->model, pool, t->linalg, settings->precision, &t->run, error));
     TRY(wfre_matrix_engine_create(&t->settings, pool, t->linalg, &t->loss, error));
     TRY(wfre_pair_engine_create(&t->settings, pool, t->linalg, &t->pairs, error));
+    if (settings->guide == WFRE_GUIDE_SURROGATE || settings->guide == WFRE_GUIDE_STAGED_SURROGATE) {
+        TRY(wfre_surrogate_fit(&t->settings.model.score, NULL, pool, 0, &t->surrogate, error));
+        wfre_matrix_engine_use(t->loss, t->surrogate);
+    }
     TRY(wfre_batcher_create(graph, &t->settings, pool, &t->batcher, error));
     t->started = wfre_clock();
     *result = t;
@@ -405,6 +461,7 @@ void wfre_trainer_free(wfre_trainer *t)
         return;
     wfre_batcher_free(t->batcher);
     wfre_matrix_engine_free(t->loss);
+    wfre_surrogate_free(t->surrogate);
     wfre_pair_engine_free(t->pairs);
     wfre_run_free(t->run);
     wfre_program_free(&t->program);

@@ -36,9 +36,13 @@ static wfre_train_settings recipe(int variant)
         s.stage = 0.5;
         s.clip = 0.1;
     }
+    if (variant == 5) {
+        s.guide = WFRE_GUIDE_STAGED_SURROGATE;
+        s.model.score.radius = 3;
+    }
     return s;
 }
-enum { VARIANTS = 5 };
+enum { VARIANTS = 6 };
 
 /* The last variant updates entities as large graphs do. */
 static void choose_updates(wfre_trainer *trainer, int variant)
