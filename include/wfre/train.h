@@ -52,6 +52,13 @@ typedef enum wfre_schedule {
     WFRE_SCHEDULE_COSINE /* a short warm-up, then half a cosine down to nearly nothing */
 } wfre_schedule;
 
+/* What the setting rho means. */
+typedef enum wfre_rho_rule {
+    WFRE_RHO_GIVEN, /* the model's rho */
+    WFRE_RHO_SPREAD /* that of the local form in blocks of 5 bins: the model's, gamma and mass are
+                       set so that logits spread as widely at the start, whatever the score */
+} wfre_rho_rule;
+
 /* The query types of training, in the order of wfre_train_settings.mix. */
 enum { WFRE_TRAIN_TYPES = 10 };
 WFRE_API extern const char *const wfre_train_type_names[WFRE_TRAIN_TYPES];
@@ -62,6 +69,7 @@ typedef struct wfre_train_settings {
     wfre_loss loss;
     wfre_candidates candidates;
     wfre_guide guide;
+    wfre_rho_rule rho_rule;
     uint32_t batch;     /* queries per step */
     uint32_t negatives; /* candidates drawn (for each query, or shared) */
     uint32_t positives; /* answers drawn for each query */

@@ -107,8 +107,8 @@ static bool is_newer(const char *setting)
 {
     static const char *const newer[] = {
         "forward-edges", "forward-paths", "lift",    "edges", "state.next-validation",
-        "state.restart", "state.rate",    "repeats", "turns", "fresh",
-        "mask",          "initial"};
+        "state.restart", "state.rate",    "repeats", "turns", "rho-rule",
+        "fresh",         "mask",          "initial"};
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
         if (strcmp(setting, newer[i]) == 0)
             return true;

@@ -10,6 +10,7 @@ static const char *const LOSSES[] = {"sigmoid", "softmax", NULL};
 static const char *const CANDIDATES[] = {"own", "shared", "all", NULL};
 static const char *const GUIDES[] = {"score", "local", "staged", "surrogate", "staged-surrogate",
                                      NULL};
+static const char *const RHO_RULES[] = {"given", "spread", NULL};
 static const char *const SCHEDULES[] = {"steps", "cosine", NULL};
 static const char *const MASKS[] = {"relation", "row", NULL};
 static const char *const INITIALS[] = {"own", "published", NULL};
@@ -28,6 +29,8 @@ const wfre_setting wfre_train_table[] = {
      "entities to compare with: own, shared or all"},
     {"guide", WFRE_SETTING_NAME, FIELD(guide), 0, 0, GUIDES,
      "distance in the loss: score, local, surrogate, staged or staged-surrogate (then score)"},
+    {"rho-rule", WFRE_SETTING_NAME, FIELD(rho_rule), 0, 0, RHO_RULES,
+     "rho as given, or spread: as for the local form, scaled to the spread of the score's logits"},
     {"batch", WFRE_SETTING_U32, FIELD(batch), 1, 1 << 20, NULL, "queries a step"},
     {"negatives", WFRE_SETTING_U32, FIELD(negatives), 0, 1 << 24, NULL,
      "candidates drawn for each query, or shared by the batch"},

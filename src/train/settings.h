@@ -8,4 +8,8 @@
 extern const wfre_setting wfre_train_table[];
 extern const size_t wfre_train_table_count;
 
+/* Applies the rule for rho: sets the model's rho and gamma, and mass, and the rule to "given". */
+WFRE_NODISCARD wfre_status wfre_train_scale(wfre_train_settings *settings, wfre_pool *pool,
+                                            wfre_error *error);
+
 #endif

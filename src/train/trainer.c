@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "graph/graph.h"
 #include "model/run.h"
+#include "train/settings.h"
 
 enum { BLOCK_ROWS = 16 };
 
@@ -388,13 +389,15 @@ wfre_status wfre_trainer_create(const wfre_graph *graph, const wfre_train_settin
 {
     GIVEN(graph);
     GIVEN(settings);
+    wfre_train_settings scaled = *settings;
     wfre_model *model = NULL;
     wfre_status status;
     TRY(wfre_train_settings_check(settings, error));
-    TRY(wfre_model_create(graph, &settings->model, settings->seed, &model, error));
-    if (settings->initial == WFRE_INITIAL_PUBLISHED)
-        wfre_model_initialise_published(model, settings->seed);
-    TRY(wfre_trainer_create_with(graph, settings, pool, model, result, error));
+    TRY(wfre_train_scale(&scaled, pool, error));
+    TRY(wfre_model_create(graph, &scaled.model, scaled.seed, &model, error));
+    if (scaled.initial == WFRE_INITIAL_PUBLISHED)
+        wfre_model_initialise_published(model, scaled.seed);
+    TRY(wfre_trainer_create_with(graph, &scaled, pool, model, result, error));
     model = NULL; /* the trainer's now */
 cleanup:
     wfre_model_free(model);

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "report/curve.h"
 #include "sealing.h"
 #include "toy.h"
 #include "train/checkpoint.h"
+#include "train/settings.h"
 
 /* Every way of training, small. */
 static wfre_train_settings recipe(int variant)
@@ -653,6 +655,64 @@ static void test_published(void **state)
     wfre_graph_close(graph);
 }
 
+/* By the rule, the logits of random histograms spread alike for every score. */
+static void test_rho_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t block;
+        double radius, power;
+    } cases[] = {{5, 1, -1}, {5, 3, -1}, {5, 3.14159265358979, 2}, {10, 3, -1}, {20, 2, 1}};
+    double spread[5], mean[5];
+    for (size_t i = 0; i < 5; i++) {
+        wfre_train_settings s = recipe(0);
+        s.model.score.block = cases[i].block;
+        s.model.score.radius = cases[i].radius;
+        s.model.score.power = cases[i].power;
+        s.rho_rule = WFRE_RHO_SPREAD;
+        s.mass = 0.05;
+        assert_ok(wfre_train_scale(&s, NULL, error));
+        assert_true(s.rho_rule == WFRE_RHO_GIVEN);
+        assert_true(fabs(s.mass * s.model.rho - 0.05 * 14) < 1e-9);
+        enum { ROWS = 60, WIDTH = 400, PAIRS = ROWS * ROWS };
+        static float rows[ROWS * WIDTH], queries[ROWS * WIDTH], distance[PAIRS];
+        static uint32_t left[PAIRS], right[PAIRS];
+        wfre_rng rng = wfre_rng_keyed(77, 0, 0);
+        for (size_t k = 0; k < ROWS * WIDTH; k++)
+            rows[k] = wfre_rng_float(&rng);
+        for (size_t k = 0; k < ROWS * WIDTH; k++)
+            queries[k] = (float)(1 / (1 + exp(-wfre_rng_normal(&rng))));
+        wfre_score_settings score = s.model.score;
+        wfre_score *made;
+        score.dimension = WIDTH;
+        assert_ok(wfre_score_create(&score, &made, error));
+        for (uint32_t k = 0; k < PAIRS; k++) {
+            left[k] = k % ROWS;
+            right[k] = k / ROWS;
+        }
+        wfre_pairs pairs = {{rows, WIDTH}, {queries, WIDTH}, left, right, PAIRS};
+        assert_ok(wfre_score_pairs(made, NULL, &pairs, distance, NULL, error));
+        wfre_score_free(made);
+        double variance = 0, sum = 0;
+        for (size_t q = 0; q < ROWS; q++) {
+            double own = 0, squares = 0;
+            for (size_t k = 0; k < ROWS; k++) {
+                double logit = s.model.gamma - s.model.rho * (double)distance[q * ROWS + k];
+                own += logit / ROWS;
+                squares += logit * logit / ROWS;
+            }
+            sum += own / ROWS;
+            variance += (squares - own * own) / ROWS;
+        }
+        mean[i] = sum;
+        spread[i] = sqrt(variance);
+        print_message("block %u, radius %g: rho %.1f, logits %.2f +- %.3f\n", cases[i].block,
+                      cases[i].radius, s.model.rho, sum, spread[i]);
+        assert_true(fabs(spread[i] / spread[0] - 1) < 0.2);
+        assert_true(fabs(mean[i] - mean[0]) < 0.6);
+    }
+}
+
 /* Xavier's rule for all bases at once, and the gain sqrt 2 for the coefficients. */
 static void test_initial(void **state)
 {
@@ -781,6 +841,7 @@ int main(void)
         cmocka_unit_test(test_presets),
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_initial),
+        cmocka_unit_test(test_rho_rule),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rare_types),
