@@ -9,19 +9,31 @@
 
 #include "model/weights.h"
 
+/* What the masks of one batch leave out, and what it would have been; kept from the way forward for
+ * the way back. Zero-initialise, free when done. */
+typedef struct wfre_row_masks {
+    struct wfre_mask_block *blocks; /* of projections, level by level */
+    size_t count, capacity;
+} wfre_row_masks;
+
+void wfre_row_masks_free(wfre_row_masks *masks);
+
 /* Whether the job's noise has masks of this kind. */
 bool wfre_row_masks_used(const wfre_weights_job *job);
 
 /* All rows are of the projections of one layer, [P, d] in the order of the program. */
 
 /* Takes what is masked off `linear`, for the projections of a level. */
-void wfre_row_masks_forward(const wfre_weights_job *job, const wfre_program_level *level,
-                            const float *input, float *linear);
+WFRE_NODISCARD wfre_status wfre_row_masks_forward(wfre_row_masks *masks,
+                                                  const wfre_weights_job *job,
+                                                  const wfre_program_level *level,
+                                                  const float *input, float *linear,
+                                                  wfre_error *error);
 /* The same for `slope_in`, the gradient of the input, given that of the output. */
-void wfre_row_masks_backward(const wfre_weights_job *job, const wfre_program_level *level,
-                             const float *slope, float *slope_in);
+void wfre_row_masks_backward(wfre_row_masks *masks, const wfre_weights_job *job,
+                             const wfre_program_level *level, const float *slope, float *slope_in);
 /* And for the gradients of coefficients, bases and biases, over all levels. */
-void wfre_row_masks_gradients(const wfre_weights_job *job, const float *slope, const float *input,
-                              wfre_layer *out);
+void wfre_row_masks_gradients(wfre_row_masks *masks, const wfre_weights_job *job,
+                              const float *slope, const float *input, wfre_layer *out);
 
 #endif

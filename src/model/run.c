@@ -24,6 +24,7 @@ typedef struct layer_state {
     float *rstd;   /* [members, P] */
     float *slope;  /* [P, d] gradient of `linear` */
     wfre_weights weights;
+    wfre_row_masks masks;
 } layer_state;
 
 struct wfre_run {
@@ -344,7 +345,10 @@ static wfre_status project_forward(wfre_run *run, const wfre_program_level *leve
             return status;
         wfre_weights_job job = weights_job(run, l);
         if (wfre_row_masks_used(&job))
-            wfre_row_masks_forward(&job, level, run->layers[l].input, run->layers[l].linear);
+            status = wfre_row_masks_forward(&run->layers[l].masks, &job, level,
+                                            run->layers[l].input, run->layers[l].linear, error);
+        if (status != WFRE_OK)
+            return status;
         for (uint32_t m = 0; m < run->model->settings.members; m++) {
             wfre_norm_job norm = norm_job(run, level, l, m);
             wfre_norm_forward(run->linalg, &norm);
@@ -379,7 +383,8 @@ static wfre_status project_backward(wfre_run *run, const wfre_program_level *lev
         CHECK(linear_products(run, level, l, true, error));
         wfre_weights_job job = weights_job(run, l);
         if (wfre_row_masks_used(&job))
-            wfre_row_masks_backward(&job, level, run->layers[l].slope, run->slope_in);
+            wfre_row_masks_backward(&run->layers[l].masks, &job, level, run->layers[l].slope,
+                                    run->slope_in);
     }
     for_rows(run, level->project_begin, level->project_end, level->projection_offset,
              gather_backward);
@@ -469,6 +474,7 @@ void wfre_run_free(wfre_run *run)
         wfre_free(state->rstd);
         wfre_free(state->slope);
         wfre_weights_free(&state->weights);
+        wfre_row_masks_free(&state->masks);
     }
     wfre_free(run->rows);
     wfre_free(run->gradients);
@@ -523,7 +529,7 @@ wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *err
         CHECK(wfre_weights_backward(&state->weights, &job, state->slope, state->input, &layers[l],
                                     error));
         if (wfre_row_masks_used(&job))
-            wfre_row_masks_gradients(&job, state->slope, state->input, &layers[l]);
+            wfre_row_masks_gradients(&state->masks, &job, state->slope, state->input, &layers[l]);
     }
     return WFRE_OK;
 }
