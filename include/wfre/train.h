@@ -70,7 +70,8 @@ typedef struct wfre_train_settings {
     wfre_candidates candidates;
     wfre_guide guide;
     wfre_rho_rule rho_rule;
-    uint32_t batch;     /* queries per step */
+    uint32_t batch; /* queries per step */
+    uint32_t deal;  /* batches drawn together and dealt out by relations; 0 and 1: each by itself */
     uint32_t negatives; /* candidates drawn (for each query, or shared) */
     uint32_t positives; /* answers drawn for each query */
     bool repeats;       /* as published, answers may be drawn twice, and also as own negatives */

@@ -106,9 +106,9 @@ cleanup:
 static bool is_newer(const char *setting)
 {
     static const char *const newer[] = {
-        "forward-edges", "forward-paths", "lift",    "edges", "state.next-validation",
-        "state.restart", "state.rate",    "repeats", "turns", "rho-rule",
-        "fresh",         "mask",          "initial"};
+        "forward-edges", "forward-paths", "lift",    "edges",  "state.next-validation",
+        "state.restart", "state.rate",    "repeats", "turns",  "deal",
+        "rho-rule",      "fresh",         "mask",    "initial"};
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
         if (strcmp(setting, newer[i]) == 0)
             return true;

@@ -32,6 +32,8 @@ const wfre_setting wfre_train_table[] = {
     {"rho-rule", WFRE_SETTING_NAME, FIELD(rho_rule), 0, 0, RHO_RULES,
      "rho as given, or spread: as for the local form, scaled to the spread of the score's logits"},
     {"batch", WFRE_SETTING_U32, FIELD(batch), 1, 1 << 20, NULL, "queries a step"},
+    {"deal", WFRE_SETTING_U32, FIELD(deal), 0, 64, NULL,
+     "batches drawn together and dealt out so that each has few relations, which is faster"},
     {"negatives", WFRE_SETTING_U32, FIELD(negatives), 0, 1 << 24, NULL,
      "candidates drawn for each query, or shared by the batch"},
     {"positives", WFRE_SETTING_U32, FIELD(positives), 1, 1024, NULL, "answers drawn a query"},

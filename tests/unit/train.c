@@ -38,6 +38,8 @@ static wfre_train_settings recipe(int variant)
         s.stage = 0.5;
         s.clip = 0.1;
     }
+    if (variant == 2 || variant == 3)
+        s.deal = 4;
     if (variant == 5) {
         s.guide = WFRE_GUIDE_STAGED_SURROGATE;
         s.model.score.radius = 3;
@@ -655,6 +657,54 @@ static void test_published(void **state)
     wfre_graph_close(graph);
 }
 
+static void note_relations(const wfre_node *node, bool *seen)
+{
+    if (node->op == WFRE_OP_PROJECT)
+        seen[node->id] = true;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        note_relations(node->children[i], seen);
+}
+
+/* Distinct relations of a batch, over twelve steps; their types are counted, too. */
+static double relations_a_batch(const wfre_graph *graph, uint32_t deal, uint32_t *types)
+{
+    wfre_train_settings settings = recipe(0);
+    wfre_trainer *trainer;
+    size_t distinct = 0;
+    settings.batch = 64;
+    settings.deal = deal;
+    settings.steps = 12;
+    memset(types, 0, WFRE_TRAIN_TYPES * sizeof *types);
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    for (int step = 0; step < 12; step++) {
+        bool seen[400] = {false};
+        take_steps(trainer, 1);
+        for (size_t q = 0; q < trainer->batch->queries; q++) {
+            note_relations(trainer->batch->trees[q], seen);
+            types[trainer->batch->types[q]]++;
+        }
+        for (size_t r = 0; r < 400; r++)
+            distinct += seen[r];
+    }
+    wfre_trainer_free(trainer);
+    return (double)distinct / 12;
+}
+
+/* Batches that are dealt out have fewer relations, and as many queries of each type. */
+static void test_deal(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 300, 200, 3000);
+    uint32_t plain[WFRE_TRAIN_TYPES], dealt[WFRE_TRAIN_TYPES];
+    double before = relations_a_batch(graph, 1, plain);
+    double after = relations_a_batch(graph, 6, dealt);
+    print_message("relations a batch: %.1f, dealt out %.1f\n", before, after);
+    assert_true(after < 0.92 * before);
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        assert_true(abs((int)plain[t] - (int)dealt[t]) <= 12);
+    wfre_graph_close(graph);
+}
+
 /* By the rule, the logits of random histograms spread alike for every score. */
 static void test_rho_rule(void **state)
 {
@@ -787,6 +837,10 @@ static void test_nearly_absent_types(void **state)
     wfre_trainer *trainer;
     assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
     take_steps(trainer, 40);
+    /* Drawn as often as they are found: some 1% of those that 24 attempts are spent on. */
+    double found = wfre_batcher_found(trainer->batcher, 3);
+    print_message("2i: %.3f found\n", found);
+    assert_true(found > 0.003 && found < 0.04 && wfre_batcher_found(trainer->batcher, 0) == 1);
     wfre_trainer_free(trainer);
     wfre_graph_close(graph);
 }
@@ -842,6 +896,7 @@ int main(void)
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_initial),
         cmocka_unit_test(test_rho_rule),
+        cmocka_unit_test(test_deal),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rare_types),
