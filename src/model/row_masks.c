@@ -112,7 +112,7 @@ static bool draw_gaps(const mask_task *t, block *b, size_t matrix, size_t *used)
             output++;
         if (output >= t->width)
             return true;
-        if (!wfre_reserve((void **)&b->gaps, &b->gap_capacity, *used + 1, sizeof *b->gaps))
+        if (!WFRE_RESERVE(&b->gaps, &b->gap_capacity, *used + 1))
             return false;
         b->gaps[(*used)++] = (gap){(uint16_t)projection, (uint16_t)output, 0};
         projection++;
@@ -125,8 +125,7 @@ static void forward_block(void *context, size_t chunk, unsigned worker)
     const mask_task *t = context;
     block *b = &t->blocks[chunk];
     size_t used = 0;
-    b->failed =
-        !wfre_reserve((void **)&b->begin, &b->begin_capacity, t->matrices + 1, sizeof *b->begin);
+    b->failed = !WFRE_RESERVE(&b->begin, &b->begin_capacity, t->matrices + 1);
     for (size_t j = 0; j < t->matrices && !b->failed; j++) {
         b->begin[j] = (uint32_t)used;
         b->failed = !draw_gaps(t, b, j, &used);
