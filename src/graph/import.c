@@ -201,7 +201,7 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
     uint64_t left_out = job->report->literals + job->report->blanks;
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: no triples%s%s",
                      wfre_input_name(sources[0]), count > 1 ? " in any of the sources" : " in it",
-                     left_out ? " but those with literals or blank nodes; --literals keeps them"
+                     left_out ? " but those with literals or blank nodes; `literals` keeps them"
                               : "");
     return WFRE_OK;
 }

@@ -101,7 +101,7 @@ static bool draw_gaps(const mask_task *t, block *b, size_t matrix, size_t *used)
 {
     const wfre_noise *noise = t->job->noise;
     uint64_t key = (uint64_t)b->first << 32 | (uint64_t)matrix << 3 | t->job->layer;
-    wfre_rng rng = wfre_rng_keyed(noise->seed ^ 0x726f776d61736bu, noise->step, key);
+    wfre_rng rng = wfre_rng_for(noise->seed, WFRE_FOR_ROW_MASKS, noise->step, key);
     double stretch = 1 / log1p(-(double)noise->drop_basis);
     size_t projection = 0, output = 0;
     for (;;) {

@@ -11,9 +11,6 @@
 #include "graph/graph.h"
 #include "train/deal.h"
 
-/* Streams of random numbers; the index tells them apart within a step. */
-enum { STREAM_TYPE = 1, STREAM_POSITIVES, STREAM_NEGATIVES, STREAM_SHARED };
-
 /* How often a type is tried before it is left out of the mix, how often a batch is drawn until all
  * of its queries are found, and how often a query is tried before another type takes its place:
  * less often if half of the trials find none. That keeps sampling short where a type is hardly ever
@@ -80,7 +77,7 @@ static uint32_t take_slot(wfre_batcher *b, wfre_entity entity)
 
 static uint32_t draw_type(const wfre_batcher *b, uint64_t index)
 {
-    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_TYPE << 56, b->step, index);
+    wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_TYPES, b->step, index);
     double draw = wfre_rng_double(&rng);
     if (b->settings.turns && b->paths > 0 && b->paths < 1) { /* paths, others, paths */
         bool others = (b->step & STEP_BITS) % 3 == 1;
@@ -104,7 +101,7 @@ static uint32_t choose_positives(wfre_batcher *b, size_t q)
         memcpy(chosen, answers.ids, answers.count * sizeof *chosen);
         return (uint32_t)answers.count;
     }
-    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_POSITIVES << 56, b->step, q);
+    wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_POSITIVES, b->step, q);
     for (uint32_t count = 0; count < want;) {
         wfre_entity candidate = answers.ids[wfre_rng_below(&rng, (uint32_t)answers.count)];
         bool repeated = false;
@@ -158,7 +155,7 @@ static bool place_positives(wfre_batcher *b)
 static bool place_shared(wfre_batcher *b)
 {
     uint32_t entities = wfre_graph_entities(b->graph);
-    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_SHARED << 56, b->step, 0);
+    wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_SHARED, b->step, 0);
     for (uint32_t i = 0; i < b->settings.negatives; i++)
         if (take_slot(b, wfre_rng_below(&rng, entities)) == WFRE_NONE)
             return false;
@@ -181,8 +178,7 @@ static bool place_own(wfre_batcher *b)
     wfre_batch *batch = &b->batch;
     uint32_t entities = wfre_graph_entities(b->graph);
     for (size_t q = 0; q < batch->queries; q++) {
-        wfre_rng rng =
-            wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_NEGATIVES << 56, b->step, q);
+        wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_NEGATIVES, b->step, q);
         uint32_t used = batch->negative_begin[q];
         for (uint32_t tries = 0; tries < 4 * b->settings.negatives; tries++) {
             if (used - batch->negative_begin[q] == b->settings.negatives)

@@ -36,7 +36,7 @@ static wfre_status measure(const wfre_score_settings *settings, wfre_pool *pool,
         status = wfre_fail_memory(error, "finding rho");
         goto cleanup;
     }
-    wfre_rng rng = wfre_rng_keyed(0, a, 0x73707264u);
+    wfre_rng rng = wfre_rng_for(0, WFRE_FOR_SPREAD, a, 0);
     for (size_t i = 0; i < SAMPLE * a; i++) {
         left[i] = wfre_rng_float(&rng);
         right[i] = (float)(1 / (1 + exp(-wfre_rng_normal(&rng))));

@@ -100,7 +100,7 @@ static wfre_status refit_surrogate(wfre_trainer *t, wfre_error *error)
     if (!blocks)
         return wfre_fail_memory(error, "fitting a surrogate");
     float *right = blocks + wanted * score->block;
-    wfre_rng rng = wfre_rng_keyed(t->settings.seed ^ 0x7265666974u, t->step, 0);
+    wfre_rng rng = wfre_rng_for(t->settings.seed, WFRE_FOR_REFITS, t->step, 0);
     draw_blocks(t->table, t->batch->candidate_count, d, score->block, &rng, wanted, blocks);
     draw_blocks(t->branches, t->program.root_count, d, score->block, &rng, wanted, right);
     wfre_surrogate_sample sample = {blocks, right, wanted, wanted};
@@ -282,7 +282,7 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
         return WFRE_OK;
     return wfre_fail(
         error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
-        "the loss is not finite at step %llu: lower --set rate-layers (now %g) or --rho (now %g)",
+        "the loss is not finite at step %llu: lower `rate-layers` (now %g) or `rho` (now %g)",
         (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
 }
 
@@ -360,8 +360,8 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
     else if (s->guide != WFRE_GUIDE_SCORE && s->candidates == WFRE_CANDIDATES_OWN)
         wrong = "this guide needs shared candidates, or all of them";
     else if (s->guide == WFRE_GUIDE_SCORE && s->candidates != WFRE_CANDIDATES_OWN)
-        wrong = "the score as guide needs a few candidates for each query: --set candidates=own "
-                "--negatives 64";
+        wrong = "the score as guide needs a few candidates for each query: `candidates=own` "
+                "and `negatives=64`";
     else if ((s->guide == WFRE_GUIDE_SURROGATE || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
              !wfre_surrogate_suits(&s->model.score))
         wrong = "the surrogate is one of the score wfr with blocks of at most 24 bins";

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 #include "wfr/separable.h"
 
 enum { TEST_BLOCKS = 40, KERNELS = 3, MOST_FORMS = (1 + KERNELS) * WFRE_SURROGATE_BLOCK + 1 };
@@ -163,7 +163,7 @@ double wfre_surrogate_block(const wfre_surrogate *s, const float *u, const float
 /* Spread, narrow, saturated and sparse blocks in turn. */
 static void draw_blocks(uint64_t key, size_t count, size_t block, float *blocks)
 {
-    wfre_rng rng = wfre_rng_keyed(0, key, 0x73757272u);
+    wfre_rng rng = wfre_rng_for(0, WFRE_FOR_SURROGATE, key, 0);
     for (size_t i = 0; i < count * block; i++) {
         float u = wfre_rng_float(&rng);
         switch (i / block % 4) {
