@@ -15,6 +15,7 @@ typedef struct bench {
 extern const bench bench_add;
 extern const bench bench_ask;
 extern const bench bench_gemm;
+extern const bench bench_guide;
 extern const bench bench_import;
 extern const bench bench_sample;
 extern const bench bench_score;

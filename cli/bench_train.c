@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "train_settings.h"
 
 typedef struct work {
     wfre_trainer *trainer;
@@ -27,10 +28,8 @@ static wfre_status fill_settings(const cli_call *call, const wfre_graph *graph,
     settings->model.bases =
         (uint32_t)cli_integer(call, "bases", published ? 32 : settings->model.bases);
     settings->batch = (uint32_t)cli_integer(call, "batch", settings->batch);
-    if (published) {
-        settings->positives = 2;
-        settings->negatives = 64;
-    }
+    if (status == WFRE_OK)
+        status = train_settings_named(call, settings, error);
     settings->steps = UINT64_MAX / 2;
     return status;
 }

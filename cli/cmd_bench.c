@@ -8,7 +8,8 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
-    &bench_add, &bench_ask, &bench_gemm, &bench_import, &bench_sample, &bench_score, &bench_train,
+    &bench_add,    &bench_ask,    &bench_gemm,  &bench_guide,
+    &bench_import, &bench_sample, &bench_score, &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
@@ -235,6 +236,7 @@ static const cli_option OPTIONS[] = {
     {"iterations", 0, CLI_INTEGER, "N", "score: iterations (default 10)", 1, WFRE_ITERATION_LIMIT},
     {"tables", 0, CLI_FLAG, NULL, "score: over dimensions, windows, blocks and threads", 0, 0},
     {"isa", 0, CLI_TEXT, "NAME", "score: instruction set (default: the best, or WFRE_ISA)", 0, 0},
+    {"set", 0, CLI_REPEATED, "NAME=VALUE", "train: another setting; may be repeated", 0, 0},
     {"batch", 0, CLI_INTEGER, "N", "train: queries a batch (default 512)", 1, 1 << 20},
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,

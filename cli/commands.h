@@ -10,6 +10,7 @@ extern const cli_command *const cli_commands[];
 extern const cli_command command_add;
 extern const cli_command command_ask;
 extern const cli_command command_bench;
+extern const cli_command command_convert;
 extern const cli_command command_eval;
 extern const cli_command command_export;
 extern const cli_command command_import;

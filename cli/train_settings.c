@@ -37,9 +37,8 @@ static wfre_status take_sizes(const char *from, const wfre_train_settings *prese
     return status;
 }
 
-/* The settings that the command line names, its length included. */
-static wfre_status apply_named(const cli_call *call, wfre_train_settings *settings,
-                               wfre_error *error)
+wfre_status train_settings_named(const cli_call *call, wfre_train_settings *settings,
+                                 wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     for (size_t i = 0; status == WFRE_OK && i < sizeof DIRECT / sizeof DIRECT[0]; i++)
@@ -66,7 +65,7 @@ wfre_status train_settings_resumed(const cli_call *call, const char *model,
     if (status != WFRE_OK)
         return status;
     *settings = before;
-    status = apply_named(call, settings, error);
+    status = train_settings_named(call, settings, error);
     before.steps = settings->steps; /* the length may change */
     before.seconds = settings->seconds;
     for (size_t i = 0; status == WFRE_OK && i < wfre_train_setting_count(); i++) {
@@ -89,7 +88,7 @@ wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
     const wfre_train_settings preset = *settings;
     const char *from = cli_text(call, "from", NULL);
     if (status == WFRE_OK)
-        status = apply_named(call, settings, error);
+        status = train_settings_named(call, settings, error);
     if (status == WFRE_OK && from)
         status = take_sizes(from, &preset, settings, error);
     return status;

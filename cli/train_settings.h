@@ -12,6 +12,10 @@ enum { CALIBRATION_QUERIES = 200 };
 wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
                            wfre_train_settings *settings, wfre_error *error);
 
+/* Applies those that the command line names, the length of the run included. */
+wfre_status train_settings_named(const cli_call *call, wfre_train_settings *settings,
+                                 wfre_error *error);
+
 /* Those of the interrupted run of a model. Refuses others on the command line,
  * but for the length. */
 wfre_status train_settings_resumed(const cli_call *call, const char *model,

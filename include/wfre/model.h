@@ -68,6 +68,7 @@ typedef struct wfre_model_settings {
     uint32_t layers;  /* of a projection; 1 .. WFRE_MAXIMUM_LAYERS */
     uint32_t members; /* equal parts of a histogram, each projected by itself; divides dim */
     wfre_tnorm tnorm;
+    double complement;         /* f: the complement of m is 1/2 - f (m - 1/2), so 1 is 1 - m */
     wfre_score_settings score; /* how an entity (left) is compared with a query (right); its
                                   dimension is set to dim */
     double gamma;              /* margin: logit = gamma - rho * distance */
@@ -109,6 +110,14 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_model_save(const wfre_model *model, con
 /* Whether a training run that had not ended wrote it: it has learned less than it was to, and has
  * no probabilities. */
 WFRE_API bool wfre_model_unfinished(const wfre_model *model);
+
+/* A checkpoint of the published PyTorch code (a zip archive) as a model for the graph, whose
+ * entities and relations must be numbered as there, as in a folder of the published benchmarks. It
+ * is read as data, nothing in it is executed. Sizes, weights and gamma are the checkpoint's; the
+ * other settings are given. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_convert(const char *path, const wfre_graph *graph,
+                                                       const wfre_model_settings *settings,
+                                                       wfre_model **model, wfre_error *error);
 
 /* Makes what a search among the entities reads, about a byte for each bin of each; a saved model
  * keeps it, and then needs no time before its first question. */

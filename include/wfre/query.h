@@ -315,6 +315,9 @@ WFRE_API void wfre_sampler_forward(wfre_sampler *sampler, double edges, double p
 /* Where no query of the wanted type is found, one of this type (an index into the sampler's types)
  * is taken instead; without this the step fails. */
 WFRE_API void wfre_sampler_substitute(wfre_sampler *sampler, uint32_t type);
+/* How often a query of a type (an index into the sampler's types) is tried before the type is given
+ * up; 10,000 times unless this says less. */
+WFRE_API void wfre_sampler_limit(wfre_sampler *sampler, uint32_t type, uint32_t attempts);
 WFRE_API uint32_t wfre_sampler_type_count(const wfre_sampler *sampler);
 
 /* The queries of one step, valid until the next. Query i is of type types[i], or, if that is NULL,

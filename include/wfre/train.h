@@ -25,17 +25,39 @@ typedef enum wfre_candidates {
 
 /* By which distance the loss compares. */
 typedef enum wfre_guide {
-    WFRE_GUIDE_SCORE, /* the model's own score, pair by pair */
-    WFRE_GUIDE_LOCAL, /* the local closed form, as one matrix product for the whole batch */
-    WFRE_GUIDE_STAGED /* local first; then the model's score on the candidates that the local one
-                         finds hardest */
+    WFRE_GUIDE_SCORE,  /* the model's own score, pair by pair */
+    WFRE_GUIDE_LOCAL,  /* the local closed form, as one matrix product for the whole batch */
+    WFRE_GUIDE_STAGED, /* local first; then the model's score on the candidates that the local one
+                          finds hardest */
+    WFRE_GUIDE_SURROGATE,       /* a fitted form of the model's score, as matrix products, too */
+    WFRE_GUIDE_STAGED_SURROGATE /* the same first; then as in a staged run */
 } wfre_guide;
+
+/* What shares a mask of the dropout on basis outputs. */
+typedef enum wfre_mask {
+    WFRE_MASK_RELATION, /* all rows of a batch that go through a relation: nothing gets slower */
+    WFRE_MASK_ROW       /* none: as published */
+} wfre_mask;
+
+/* How large the weights are at the start. */
+typedef enum wfre_initial {
+    WFRE_INITIAL_OWN,      /* bases nearly orthogonal: normal with variance 1/w */
+    WFRE_INITIAL_PUBLISHED /* uniform by Xavier's rule over all bases at once, which makes them
+                              sqrt((K + 1) / 2) times smaller: they turn faster at the same rate */
+} wfre_initial;
 
 /* How the learning rate goes over the run. */
 typedef enum wfre_schedule {
     WFRE_SCHEDULE_STEPS, /* divided by 5 at 1/2 and at 3/4: the paper's */
     WFRE_SCHEDULE_COSINE /* a short warm-up, then half a cosine down to nearly nothing */
 } wfre_schedule;
+
+/* What the setting rho means. */
+typedef enum wfre_rho_rule {
+    WFRE_RHO_GIVEN, /* the model's rho */
+    WFRE_RHO_SPREAD /* that of the local form in blocks of 5 bins: the model's, gamma and mass are
+                       set so that logits spread as widely at the start, whatever the score */
+} wfre_rho_rule;
 
 /* The query types of training, in the order of wfre_train_settings.mix. */
 enum { WFRE_TRAIN_TYPES = 10 };
@@ -47,9 +69,12 @@ typedef struct wfre_train_settings {
     wfre_loss loss;
     wfre_candidates candidates;
     wfre_guide guide;
-    uint32_t batch;     /* queries per step */
+    wfre_rho_rule rho_rule;
+    uint32_t batch; /* queries per step */
+    uint32_t deal;  /* batches drawn together and dealt out by relations; 0 and 1: each by itself */
     uint32_t negatives; /* candidates drawn (for each query, or shared) */
     uint32_t positives; /* answers drawn for each query */
+    bool repeats;       /* as published, answers may be drawn twice, and also as own negatives */
     bool every_answer;  /* all answers among shared candidates are aimed at, not the drawn alone */
     double mass;        /* what the mass costs that a question's last projection gives, with the
                            local guide */
@@ -59,16 +84,20 @@ typedef struct wfre_train_settings {
     uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
     double stage;                 /* share of the run after which the second stage begins */
     double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
+    bool turns; /* as published, batches of paths alone and of others alone: two and one by turns */
     double forward_edges, forward_paths; /* as for wfre_sampler_forward: of 1p, of 2p and 3p */
 
     wfre_schedule schedule;
     double warmup;        /* share of the run */
+    bool fresh;           /* as published, AdamW begins anew whenever the rate drops */
     double rate_entities; /* learning rates */
     double rate_layers;
     double decay; /* AdamW's weight decay */
     double clip;  /* largest norm of the gradient of the layers; 0: no limit */
     bool bounded; /* entities are put back into [0, 1] after each update */
     double drop_input, drop_basis, drop_negation;
+    wfre_mask mask;
+    wfre_initial initial;
 
     uint64_t steps; /* length of the run; or, if 0, ... */
     double seconds; /* ... its wall-clock time, over all resumptions */

@@ -25,6 +25,8 @@ typedef enum wfre_draw {
     WFRE_FOR_ADDED = 6,      /* what an added entity is fitted to; index: the entity */
     WFRE_FOR_ITERATIONS = 7, /* rows to try a score on */
     WFRE_FOR_BENCHES = 8,
+    WFRE_FOR_SURROGATE = 9, /* blocks to fit one to; step: the side */
+    WFRE_FOR_SPREAD = 10,   /* blocks to find rho by; step: their length */
 
     /* Training. */
     WFRE_FOR_WEIGHTS = 16, /* the first ones; step: the tensor */
@@ -37,7 +39,9 @@ typedef enum wfre_draw {
     WFRE_FOR_NEGATION = 23, /* on complements */
     WFRE_FOR_BASES = 24,    /* on bases */
     WFRE_FOR_VALIDATION = 25,
-    WFRE_FOR_FITTING = 26, /* queries for what is fitted at the end */
+    WFRE_FOR_ROW_MASKS = 27, /* dropout on bases, for each row */
+    WFRE_FOR_REFITS = 28,    /* blocks of the model to fit a surrogate to */
+    WFRE_FOR_FITTING = 26,   /* queries for what is fitted at the end */
 
     /* Measuring. */
     WFRE_FOR_BOOTSTRAP = 32,

@@ -43,6 +43,7 @@ typedef struct machine {
     size_t op;         /* where the current opcode is */
     bool stopped;      /* STOP was seen */
     uint64_t memory;   /* taken for values, about */
+    bool checkpoint;   /* what a PyTorch checkpoint has is read, too */
     wfre_arena *arena;
     wfre_pickle_value *stack;
     size_t height;
@@ -177,7 +178,7 @@ static container *container_of(wfre_pickle_value value)
 
 static bool is_container(wfre_pickle_value value)
 {
-    return value.kind >= WFRE_PICKLE_TUPLE && value.kind <= WFRE_PICKLE_DICT;
+    return value.kind >= WFRE_PICKLE_TUPLE && value.kind <= WFRE_PICKLE_TENSOR;
 }
 
 static wfre_status push_container(machine *m, wfre_pickle_kind kind)
@@ -497,20 +498,38 @@ typedef struct known_class {
     const char *module;
     const char *name;
     wfre_pickle_kind makes;
-    bool is_default; /* called with the class of its missing values */
+    bool is_default;             /* called with the class of its missing values */
+    wfre_pickle_element element; /* checkpoints: of a class of storages */
+    bool checkpoint;             /* unknown elsewhere */
 } known_class;
 
+#define STORAGE(name, element)                                                                     \
+    {                                                                                              \
+        "torch", name, WFRE_PICKLE_STORAGE, false, element, true                                   \
+    }
+
 static const known_class CLASSES[] = {
-    {"collections", "defaultdict", WFRE_PICKLE_DICT, true},
-    {"builtins", "set", WFRE_PICKLE_SET, false},
-    {"builtins", "list", WFRE_PICKLE_LIST, false},
-    {"builtins", "dict", WFRE_PICKLE_DICT, false},
-    {"builtins", "int", WFRE_PICKLE_INT, false},
+    {"collections", "defaultdict", WFRE_PICKLE_DICT, true, 0, false},
+    {"builtins", "set", WFRE_PICKLE_SET, false, 0, false},
+    {"builtins", "list", WFRE_PICKLE_LIST, false, 0, false},
+    {"builtins", "dict", WFRE_PICKLE_DICT, false, 0, false},
+    {"builtins", "int", WFRE_PICKLE_INT, false, 0, false},
     /* the same in Python 2's words, which protocol 2 uses */
-    {"__builtin__", "set", WFRE_PICKLE_SET, false},
-    {"__builtin__", "list", WFRE_PICKLE_LIST, false},
-    {"__builtin__", "dict", WFRE_PICKLE_DICT, false},
-    {"__builtin__", "int", WFRE_PICKLE_INT, false},
+    {"__builtin__", "set", WFRE_PICKLE_SET, false, 0, false},
+    {"__builtin__", "list", WFRE_PICKLE_LIST, false, 0, false},
+    {"__builtin__", "dict", WFRE_PICKLE_DICT, false, 0, false},
+    {"__builtin__", "int", WFRE_PICKLE_INT, false, 0, false},
+    {"collections", "OrderedDict", WFRE_PICKLE_DICT, true, 0, true},
+    {"torch._utils", "_rebuild_tensor_v2", WFRE_PICKLE_TENSOR, false, 0, true},
+    {"torch._utils", "_rebuild_parameter", WFRE_PICKLE_NONE, false, 0, true}, /* its tensor */
+    STORAGE("FloatStorage", WFRE_PICKLE_F32),
+    STORAGE("DoubleStorage", WFRE_PICKLE_F64),
+    STORAGE("HalfStorage", WFRE_PICKLE_F16),
+    STORAGE("BFloat16Storage", WFRE_PICKLE_BF16),
+    STORAGE("LongStorage", WFRE_PICKLE_OTHER),
+    STORAGE("IntStorage", WFRE_PICKLE_OTHER),
+    STORAGE("BoolStorage", WFRE_PICKLE_OTHER),
+    STORAGE("ByteStorage", WFRE_PICKLE_OTHER),
 };
 enum { CLASS_COUNT = sizeof CLASSES / sizeof CLASSES[0] };
 
@@ -518,7 +537,8 @@ static wfre_status push_class(machine *m, const char *module, size_t module_leng
                               const char *name, size_t name_length)
 {
     for (int i = 0; i < CLASS_COUNT; i++)
-        if (strlen(CLASSES[i].module) == module_length && strlen(CLASSES[i].name) == name_length &&
+        if ((m->checkpoint || !CLASSES[i].checkpoint) &&
+            strlen(CLASSES[i].module) == module_length && strlen(CLASSES[i].name) == name_length &&
             memcmp(CLASSES[i].module, module, module_length) == 0 &&
             memcmp(CLASSES[i].name, name, name_length) == 0)
             return push(m, (wfre_pickle_value){.kind = WFRE_PICKLE_CLASS, .number = i});
@@ -558,6 +578,91 @@ static wfre_status run_stack_global(machine *m)
     return push_class(m, module->text, module->count, name->text, name->count);
 }
 
+/* Whether a tuple holds `count` whole numbers. */
+static bool all_ints(wfre_pickle_value value, size_t count)
+{
+    bool ints = value.kind == WFRE_PICKLE_TUPLE && value.body->count == count;
+    for (size_t i = 0; ints && i < count; i++)
+        ints = value.body->items[i].kind == WFRE_PICKLE_INT;
+    return ints;
+}
+
+/* A tensor is the arguments that would rebuild it, and a parameter the tensor it is made from. */
+static wfre_status push_tensor(machine *m, const known_class *called, wfre_pickle_value arguments)
+{
+    const wfre_pickle_value *items = arguments.body->items;
+    size_t count = arguments.body->count;
+    if (called->makes == WFRE_PICKLE_NONE && count > 0 && items[0].kind == WFRE_PICKLE_TENSOR)
+        return push(m, items[0]);
+    if (called->makes != WFRE_PICKLE_TENSOR || count < 4 || items[0].kind != WFRE_PICKLE_STORAGE ||
+        items[1].kind != WFRE_PICKLE_INT || items[2].kind != WFRE_PICKLE_TUPLE ||
+        !all_ints(items[2], items[2].body->count) || !all_ints(items[3], items[2].body->count))
+        return malformed(m, "a tensor without its storage and shape");
+    arguments.kind = WFRE_PICKLE_TENSOR;
+    return push(m, arguments);
+}
+
+/* The name of a storage: ("storage", class, key, device, count). */
+static wfre_status run_persid(machine *m)
+{
+    if (!has(m, 1) || m->stack[m->height - 1].kind != WFRE_PICKLE_TUPLE)
+        return malformed(m, "a storage that is not described");
+    wfre_pickle_value *value = &m->stack[m->height - 1];
+    container *tuple = container_of(*value);
+    wfre_pickle_value *items = (wfre_pickle_value *)(uintptr_t)tuple->shared.items;
+    if (tuple->closed || tuple->shared.count < 5 || items[0].kind != WFRE_PICKLE_STR ||
+        items[1].kind != WFRE_PICKLE_CLASS || !CLASSES[items[1].number].element ||
+        items[2].kind != WFRE_PICKLE_STR || items[4].kind != WFRE_PICKLE_INT)
+        return malformed(m, "a storage that is not described");
+    for (size_t i = 2; i < tuple->shared.count; i++)
+        if (items[i].kind == WFRE_PICKLE_CLASS)
+            return malformed(m, "a class used as a value");
+    items[1] = (wfre_pickle_value){.kind = WFRE_PICKLE_INT,
+                                   .number = (int64_t)CLASSES[items[1].number].element};
+    tuple->has_class = false;
+    tuple->closed = true;
+    value->kind = WFRE_PICKLE_STORAGE;
+    return WFRE_OK;
+}
+
+/* What an object is told about itself beside its items: notes of PyTorch's own. */
+static wfre_status run_build(machine *m)
+{
+    if (!has(m, 2) || m->stack[m->height - 2].kind != WFRE_PICKLE_DICT)
+        return malformed(m, "a state for something else than a dict");
+    m->height--;
+    return WFRE_OK;
+}
+
+static wfre_status run_none(machine *m)
+{
+    return push(m, (wfre_pickle_value){.kind = WFRE_PICKLE_NONE});
+}
+
+static wfre_status run_true(machine *m)
+{
+    return push_int(m, 1);
+}
+
+static wfre_status run_false(machine *m)
+{
+    return push_int(m, 0);
+}
+
+/* Eight bytes, the highest first. */
+static wfre_status run_float(machine *m)
+{
+    const unsigned char *bytes = take(m, 8);
+    uint64_t bits = 0;
+    wfre_pickle_value value = {.kind = WFRE_PICKLE_FLOAT};
+    if (!bytes)
+        return malformed(m, "the end");
+    for (int i = 0; i < 8; i++)
+        bits = bits << 8 | bytes[i];
+    memcpy(&value.real, &bits, sizeof bits);
+    return push(m, value);
+}
+
 /* defaultdict(class) and set(list), the two calls that data needs; both make a plain value. */
 static wfre_status run_reduce(machine *m)
 {
@@ -565,8 +670,14 @@ static wfre_status run_reduce(machine *m)
         m->stack[m->height - 1].kind != WFRE_PICKLE_TUPLE)
         return malformed(m, "a call of something else than a class");
     const known_class *called = &CLASSES[m->stack[m->height - 2].number];
-    const wfre_pickle_body *arguments = m->stack[m->height - 1].body;
+    wfre_pickle_value tuple = m->stack[m->height - 1];
+    const wfre_pickle_body *arguments = tuple.body;
     m->height -= 2;
+    if (called->checkpoint && !called->is_default) {
+        if (container_of(tuple)->has_class)
+            return malformed(m, "a class used as a value");
+        return push_tensor(m, called, tuple);
+    }
     if (called->is_default)
         return push_container(m, WFRE_PICKLE_DICT);
     if (called->makes != WFRE_PICKLE_SET || arguments->count != 1 ||
@@ -647,6 +758,13 @@ static const opcode OPCODES[] = {
     {'c', "GLOBAL", run_global},
     {0x93, "STACK_GLOBAL", run_stack_global},
     {'R', "REDUCE", run_reduce},
+    /* CHECKPOINT_ONLY */
+    {'G', "BINFLOAT", run_float},
+    {'N', "NONE", run_none},
+    {'Q', "BINPERSID", run_persid},
+    {'b', "BUILD", run_build},
+    {0x88, "NEWTRUE", run_true},
+    {0x89, "NEWFALSE", run_false},
     /* known to Python, needed by no data of ours */
     {'0', "POP", NULL},
     {'1', "POP_MARK", NULL},
@@ -654,15 +772,11 @@ static const opcode OPCODES[] = {
     {'B', "BINBYTES", NULL},
     {'C', "SHORT_BINBYTES", NULL},
     {'F', "FLOAT", NULL},
-    {'G', "BINFLOAT", NULL},
     {'I', "INT", NULL},
     {'L', "LONG", NULL},
-    {'N', "NONE", NULL},
     {'P', "PERSID", NULL},
-    {'Q', "BINPERSID", NULL},
     {'S', "STRING", NULL},
     {'V', "UNICODE", NULL},
-    {'b', "BUILD", NULL},
     {'d', "DICT", NULL},
     {'g', "GET", NULL},
     {'i', "INST", NULL},
@@ -673,8 +787,6 @@ static const opcode OPCODES[] = {
     {0x82, "EXT1", NULL},
     {0x83, "EXT2", NULL},
     {0x84, "EXT4", NULL},
-    {0x88, "NEWTRUE", NULL},
-    {0x89, "NEWFALSE", NULL},
     {0x8B, "LONG4", NULL},
     {0x8E, "BINBYTES8", NULL},
     {0x91, "FROZENSET", NULL},
@@ -683,6 +795,7 @@ static const opcode OPCODES[] = {
     {0x97, "NEXT_BUFFER", NULL},
     {0x98, "READONLY_BUFFER", NULL},
 };
+static const unsigned char CHECKPOINT_ONLY[] = {'G', 'N', 'Q', 'b', 0x88, 0x89};
 enum { OPCODE_COUNT = sizeof OPCODES / sizeof OPCODES[0] };
 
 /* ---- running ------------------------------------------------------------------------------ */
@@ -708,7 +821,8 @@ static wfre_status run_machine(machine *m)
         if (!found)
             return wfre_fail(m->error, WFRE_ERR_FORMAT, m->op,
                              "damaged pickle: no opcode 0x%02x, at byte %zu", *byte, m->op);
-        if (!found->run)
+        if (!found->run ||
+            (!m->checkpoint && memchr(CHECKPOINT_ONLY, *byte, sizeof CHECKPOINT_ONLY)))
             return wfre_fail(m->error, WFRE_ERR_FORMAT, m->op,
                              "pickle has opcode %s at byte %zu; only dict, defaultdict, set, "
                              "tuple, list, int and str are read, nothing is executed",
@@ -736,12 +850,24 @@ static wfre_status finish(machine *m, wfre_pickle *pickle)
     return status;
 }
 
+static wfre_status parse(wfre_pickle *pickle, const void *bytes, size_t length, bool checkpoint,
+                         wfre_error *error)
+{
+    *pickle = (wfre_pickle){0};
+    machine m = {.window = bytes, .end = length, .checkpoint = checkpoint, .error = error};
+    return finish(&m, pickle);
+}
+
 wfre_status wfre_pickle_parse(wfre_pickle *pickle, const void *bytes, size_t length,
                               wfre_error *error)
 {
-    *pickle = (wfre_pickle){0};
-    machine m = {.window = bytes, .end = length, .error = error};
-    return finish(&m, pickle);
+    return parse(pickle, bytes, length, false, error);
+}
+
+wfre_status wfre_pickle_parse_checkpoint(wfre_pickle *pickle, const void *bytes, size_t length,
+                                         wfre_error *error)
+{
+    return parse(pickle, bytes, length, true, error);
 }
 
 wfre_status wfre_pickle_load(wfre_pickle *pickle, const char *path, wfre_error *error)
@@ -766,7 +892,8 @@ void wfre_pickle_free(wfre_pickle *pickle)
 
 const char *wfre_pickle_kind_name(wfre_pickle_kind kind)
 {
-    static const char *const names[] = {"an int", "a str",  "a tuple", "a list",
-                                        "a set",  "a dict", "a class"};
+    static const char *const names[] = {"an int",  "a str",  "a tuple",   "a list",
+                                        "a set",   "a dict", "a storage", "a tensor",
+                                        "a class", "None",   "a float"};
     return names[kind];
 }

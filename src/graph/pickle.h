@@ -1,5 +1,8 @@
 /* Python pickles, as data: ints, strs, tuples, lists, sets, dicts and defaultdicts of protocols 2
- * to 5. Nothing is executed; every opcode that these do not need is refused by name and offset. */
+ * to 5. Nothing is executed; every opcode that these do not need is refused by name and offset.
+ *
+ * The pickle of a PyTorch checkpoint also has floats, truth values (as ints), None, OrderedDicts
+ * (as dicts) and tensors, whose numbers lie in other members of its archive. */
 #ifndef WFRE_SRC_GRAPH_PICKLE_H
 #define WFRE_SRC_GRAPH_PICKLE_H
 
@@ -12,9 +15,22 @@ typedef enum wfre_pickle_kind {
     WFRE_PICKLE_TUPLE,
     WFRE_PICKLE_LIST,
     WFRE_PICKLE_SET,
-    WFRE_PICKLE_DICT, /* defaultdicts too */
-    WFRE_PICKLE_CLASS /* on the way only: never part of a result */
+    WFRE_PICKLE_DICT,    /* defaultdicts too */
+    WFRE_PICKLE_STORAGE, /* checkpoints: "storage", an element as int, key, device, count, ... */
+    WFRE_PICKLE_TENSOR, /* checkpoints: storage, offset, sizes, strides, ...; counted in elements */
+    WFRE_PICKLE_CLASS,  /* on the way only: never part of a result */
+    WFRE_PICKLE_NONE,   /* checkpoints */
+    WFRE_PICKLE_FLOAT   /* checkpoints */
 } wfre_pickle_kind;
+
+/* The elements of a storage. */
+typedef enum wfre_pickle_element {
+    WFRE_PICKLE_F32 = 1,
+    WFRE_PICKLE_F64,
+    WFRE_PICKLE_F16,
+    WFRE_PICKLE_BF16,
+    WFRE_PICKLE_OTHER
+} wfre_pickle_element;
 
 /* Values are never cyclic, nest at most WFRE_PICKLE_DEPTH deep, and shared parts are counted in
  * full by a limit on the size, so a simple recursive walk over all of it is safe. */
@@ -25,7 +41,8 @@ typedef struct wfre_pickle_value {
     uint32_t depth; /* 0 for what holds nothing */
     union {
         int64_t number;
-        const struct wfre_pickle_body *body; /* of all but ints */
+        double real;
+        const struct wfre_pickle_body *body; /* of all but ints, floats and None */
     };
 } wfre_pickle_value;
 
@@ -48,6 +65,9 @@ typedef struct wfre_pickle {
 /* Zeroes `pickle` first. */
 WFRE_NODISCARD wfre_status wfre_pickle_parse(wfre_pickle *pickle, const void *bytes, size_t length,
                                              wfre_error *error);
+/* The same for the pickle of a PyTorch checkpoint. */
+WFRE_NODISCARD wfre_status wfre_pickle_parse_checkpoint(wfre_pickle *pickle, const void *bytes,
+                                                        size_t length, wfre_error *error);
 /* A file, plain or gzip; messages name it. It is read piece by piece, and no further than to its
  * first fault. */
 WFRE_NODISCARD wfre_status wfre_pickle_load(wfre_pickle *pickle, const char *path,

@@ -114,6 +114,7 @@ typedef struct wfre_vector_table {
     double (*sum)(size_t n, const float *x);
     double (*dot)(size_t n, const float *x, const float *y);
     double (*squared_norm)(size_t n, const float *x);
+    float (*dot_float)(size_t n, const float *x, const float *y); /* summed in float: faster */
 
     /* Softmax pieces of one row: the maximum (n >= 1), and x = exp(x - shift),
      * returning the sum. */

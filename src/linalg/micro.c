@@ -304,9 +304,10 @@ static void dots(const wfre_gemm_job *job, bool round)
 
 /* ---- updates by rows ---------------------------------------------------------------------- */
 
-/* C[row + i] += alpha sum over q of A[row + i][p + q] B[p + q], for i < rows and q < depth. */
+/* C[row + i] += alpha sum over q of A[row + i][p + q] B[p + q], for i < rows and q < depth. With
+ * `fresh` the old C is taken for 0 and not read. */
 INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t rows, size_t depth,
-                        bool round)
+                        bool round, bool fresh)
 {
     const float *b = job->b + p * job->ldb;
     float *c = job->c + row * job->ldc;
@@ -331,7 +332,7 @@ INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t r
 #pragma GCC unroll 4
         for (size_t i = 0; i < rows; i++) {
             float *to = c + i * job->ldc + j;
-            vec sum = load_rounded(to, count, false);
+            vec sum = fresh ? splat(0.0f) : load_rounded(to, count, false);
 #pragma GCC unroll 4
             for (size_t q = 0; q < depth; q++)
                 sum = muladd(factors[i][q], y[q], sum);
@@ -343,22 +344,23 @@ INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t r
     }
 }
 
-INLINE void update_group(const wfre_gemm_job *job, size_t row, size_t p, size_t depth, bool round)
+INLINE void update_group(const wfre_gemm_job *job, size_t row, size_t p, size_t depth, bool round,
+                         bool fresh)
 {
     switch (job->m - row) {
     case 1:
-        update_rows(job, row, p, 1, depth, round);
+        update_rows(job, row, p, 1, depth, round, fresh);
         break;
 #if WFRE_LANES == 16
     case 2:
-        update_rows(job, row, p, 2, depth, round);
+        update_rows(job, row, p, 2, depth, round, fresh);
         break;
     case 3:
-        update_rows(job, row, p, 3, depth, round);
+        update_rows(job, row, p, 3, depth, round, fresh);
         break;
 #endif
     default:
-        update_rows(job, row, p, UPDATE_ROWS, depth, round);
+        update_rows(job, row, p, UPDATE_ROWS, depth, round, fresh);
         break;
     }
 }
@@ -370,17 +372,24 @@ INLINE void all_updates(const wfre_gemm_job *whole, bool round)
         job.b = whole->b + column;
         job.c = whole->c + column;
         job.n = whole->n - column < UPDATE_COLUMNS ? whole->n - column : UPDATE_COLUMNS;
-        for (size_t i = 0; i < job.m; i++)
+        bool fresh = job.beta == 0.0f && job.k > 0;
+        size_t first = job.k < UPDATE_DEPTH ? 1 : UPDATE_DEPTH; /* updates at once */
+        for (size_t i = 0; i < job.m && !fresh && job.beta != 1.0f; i++)
             for (size_t j = 0; j < job.n; j++)
                 job.c[i * job.ldc + j] =
                     job.beta != 0.0f ? job.beta * job.c[i * job.ldc + j] : 0.0f;
-        size_t p = 0;
-        for (; p + UPDATE_DEPTH <= job.k; p += UPDATE_DEPTH)
+        size_t p;
+        for (size_t row = 0; row < job.m && fresh; row += UPDATE_ROWS)
+            if (first == 1)
+                update_group(&job, row, 0, 1, round, true);
+            else
+                update_group(&job, row, 0, UPDATE_DEPTH, round, true);
+        for (p = fresh ? first : 0; p + UPDATE_DEPTH <= job.k; p += UPDATE_DEPTH)
             for (size_t row = 0; row < job.m; row += UPDATE_ROWS)
-                update_group(&job, row, p, UPDATE_DEPTH, round);
+                update_group(&job, row, p, UPDATE_DEPTH, round, false);
         for (; p < job.k; p++)
             for (size_t row = 0; row < job.m; row += UPDATE_ROWS)
-                update_group(&job, row, p, 1, round);
+                update_group(&job, row, p, 1, round, false);
     }
 }
 

@@ -91,6 +91,11 @@ static double reference_sum(size_t n, const float *x)
     return sum;
 }
 
+static float reference_dot_float(size_t n, const float *x, const float *y)
+{
+    return (float)reference_dot(n, x, y);
+}
+
 static double reference_squared_norm(size_t n, const float *x)
 {
     return reference_dot(n, x, x);
@@ -336,6 +341,7 @@ const wfre_vector_table wfre_vector_reference = {
     .sum = reference_sum,
     .dot = reference_dot,
     .squared_norm = reference_squared_norm,
+    .dot_float = reference_dot_float,
     .maximum = reference_maximum,
     .largest = reference_largest,
     .exp_shifted = reference_exp_shifted,

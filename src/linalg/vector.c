@@ -394,6 +394,24 @@ static double array_dot(size_t n, const float *x, const float *y)
     return total(sums);
 }
 
+static float array_dot_float(size_t n, const float *x, const float *y)
+{
+    vec sums[4] = {splat(0.0f), splat(0.0f), splat(0.0f), splat(0.0f)};
+    size_t i = 0;
+    for (; i + 4 * LANES <= n; i += 4 * LANES)
+        for (size_t j = 0; j < 4; j++)
+            sums[j] = muladd(load(x + i + j * LANES), load(y + i + j * LANES), sums[j]);
+    for (; i + LANES <= n; i += LANES)
+        sums[0] = muladd(load(x + i), load(y + i), sums[0]);
+    if (i < n)
+        sums[1] = muladd(load_part(x + i, n - i), load_part(y + i, n - i), sums[1]);
+    vec all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    float sum = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        sum += all[lane];
+    return sum;
+}
+
 static double array_squared_norm(size_t n, const float *x)
 {
     return array_dot(n, x, x);
@@ -652,6 +670,7 @@ const wfre_vector_table KERNEL(wfre_vector) = {
     .sum = array_sum,
     .dot = array_dot,
     .squared_norm = array_squared_norm,
+    .dot_float = array_dot_float,
     .maximum = array_maximum,
     .largest = KERNEL(wfre_largest),
     .exp_shifted = array_exp_shifted,

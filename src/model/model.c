@@ -174,6 +174,24 @@ static void initialise(wfre_model *model, uint64_t seed)
     }
 }
 
+static void fill_uniform(wfre_tensor *tensor, double most, uint64_t seed, uint64_t index)
+{
+    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, index, 0);
+    for (size_t i = 0; i < tensor->count; i++)
+        tensor->data[i] = (float)(most * (2 * wfre_rng_double(&rng) - 1));
+}
+
+void wfre_model_initialise_published(wfre_model *model, uint64_t seed)
+{
+    double width = (double)wfre_model_width(model), matrices = wfre_model_matrices(model);
+    for (uint32_t l = 0; l < model->settings.layers; l++) {
+        wfre_tensor *t = &model->tensors[1 + WFRE_LAYER_TENSORS * l];
+        fill_uniform(&t[0], sqrt(2 * 6 / (model->relation_count + matrices)), seed, 1 + 8 * l);
+        fill_uniform(&t[1], sqrt(6 / (width * (matrices + 1))), seed, 2 + 8 * l);
+        fill_uniform(&t[2], sqrt(1 / width), seed, 3 + 8 * l);
+    }
+}
+
 wfre_status wfre_model_create(const wfre_graph *graph, const wfre_model_settings *settings,
                               uint64_t seed, wfre_model **model, wfre_error *error)
 {

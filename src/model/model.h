@@ -81,7 +81,12 @@ WFRE_NODISCARD wfre_status wfre_model_allocate(const wfre_model_settings *settin
                                                uint64_t fingerprint, wfre_model **model,
                                                wfre_error *error);
 
-/* The same without memory for the entities. */
+/* Gives the layers of a random model the sizes that the published code starts with: coefficients
+ * by Xavier's rule with the gain sqrt 2, the bases by the same rule as one matrix [K w, w], biases
+ * up to 1 / sqrt w, all uniform. */
+void wfre_model_initialise_published(wfre_model *model, uint64_t seed);
+
+/* The same as wfre_model_allocate without memory for the entities. */
 WFRE_NODISCARD wfre_status wfre_model_frame(const wfre_model_settings *settings,
                                             uint32_t entity_count, uint32_t relation_count,
                                             uint64_t fingerprint, wfre_model **model,

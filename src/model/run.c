@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "base/rng.h"
 #include "base/scope.h"
+#include "model/row_masks.h"
 #include "model/weights.h"
 
 enum { BLOCK_ROWS = 8 }; /* rows a pool task handles at a time */
@@ -23,6 +24,7 @@ typedef struct layer_state {
     float *rstd;   /* [members, P] */
     float *slope;  /* [P, d] gradient of `linear` */
     wfre_weights weights;
+    wfre_row_masks masks;
 } layer_state;
 
 struct wfre_run {
@@ -131,14 +133,19 @@ static wfre_combine combine_kind(const wfre_run *run, uint32_t row)
     return kinds[run->model->settings.tnorm][run->program->op[row] == WFRE_OP_UNION];
 }
 
-/* z = 1 - x, where x is first set to 1/2 with probability drop_negation. */
+/* z = 1/2 - f (x - 1/2). Noise takes the place of the factor f: each element of x is set to 1/2
+ * with probability drop_negation, and the others are complemented in full; with f = 1 -
+ * drop_negation, as published, that is z in expectation. */
 static void negate_forward(wfre_run *run, uint32_t row)
 {
     size_t d = run->model->settings.dim;
     const float *x = row_at(run, only_child(run->program, row));
     float *z = run->rows + (size_t)row * d;
+    float factor = (float)run->model->settings.complement;
     if (run->noise.drop_negation == 0) {
         run->vectors->complement(d, x, z);
+        for (size_t i = 0; i < d && factor != 1; i++)
+            z[i] = 0.5f + factor * (z[i] - 0.5f);
         return;
     }
     wfre_coin mask = open_mask(run, WFRE_FOR_NEGATION, run->noise.drop_negation, row);
@@ -152,7 +159,7 @@ static void negate_backward(wfre_run *run, uint32_t row)
     const float *dz = wfre_run_gradient(run, row);
     float *dx = wfre_run_gradient(run, only_child(run->program, row));
     if (run->noise.drop_negation == 0) {
-        run->vectors->axpy(d, -1, dz, dx);
+        run->vectors->axpy(d, -(float)run->model->settings.complement, dz, dx);
         return;
     }
     wfre_coin mask = open_mask(run, WFRE_FOR_NEGATION, run->noise.drop_negation, row);
@@ -333,6 +340,12 @@ static wfre_status project_forward(wfre_run *run, const wfre_program_level *leve
         wfre_status status = linear_products(run, level, l, false, error);
         if (status != WFRE_OK)
             return status;
+        wfre_weights_job job = weights_job(run, l);
+        if (wfre_row_masks_used(&job))
+            status = wfre_row_masks_forward(&run->layers[l].masks, &job, level,
+                                            run->layers[l].input, run->layers[l].linear, error);
+        if (status != WFRE_OK)
+            return status;
         for (uint32_t m = 0; m < run->model->settings.members; m++) {
             wfre_norm_job norm = norm_job(run, level, l, m);
             wfre_norm_forward(run->linalg, &norm);
@@ -365,6 +378,10 @@ static wfre_status project_backward(wfre_run *run, const wfre_program_level *lev
         for (uint32_t m = 0; m < run->model->settings.members; m++)
             CHECK(norm_backward(run, level, l, m, &layers[l], error));
         CHECK(linear_products(run, level, l, true, error));
+        wfre_weights_job job = weights_job(run, l);
+        if (wfre_row_masks_used(&job))
+            wfre_row_masks_backward(&run->layers[l].masks, &job, level, run->layers[l].slope,
+                                    run->slope_in);
     }
     for_rows(run, level->project_begin, level->project_end, level->projection_offset,
              gather_backward);
@@ -454,6 +471,7 @@ void wfre_run_free(wfre_run *run)
         wfre_free(state->rstd);
         wfre_free(state->slope);
         wfre_weights_free(&state->weights);
+        wfre_row_masks_free(&state->masks);
     }
     wfre_free(run->rows);
     wfre_free(run->gradients);
@@ -507,6 +525,8 @@ wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *err
         wfre_weights_job job = weights_job(run, l);
         CHECK(wfre_weights_backward(&state->weights, &job, state->slope, state->input, &layers[l],
                                     error));
+        if (wfre_row_masks_used(&job))
+            wfre_row_masks_gradients(&state->masks, &job, state->slope, state->input, &layers[l]);
     }
     return WFRE_OK;
 }

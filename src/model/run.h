@@ -4,7 +4,7 @@
  * relation of the batch, W_r = sum_j c_rj V_j, so that a projected row costs one matrix-vector
  * product instead of K. With dropout on the basis outputs, output i of basis j is left out for all
  * rows of the batch that go through the same relation: the mask then belongs to W_r, and nothing
- * becomes slower. */
+ * becomes slower. Masks of each row's own are in model/row_masks.h. */
 #ifndef WFRE_SRC_MODEL_RUN_H
 #define WFRE_SRC_MODEL_RUN_H
 
@@ -17,6 +17,7 @@ typedef struct wfre_noise {
     float drop_input;    /* an input element of a projection becomes 0, the others grow */
     float drop_basis;    /* an output of a basis is left out, the others grow */
     float drop_negation; /* an element becomes 1/2 before it is complemented */
+    bool mask_rows;      /* drop_basis draws for each row, not for each relation */
     uint64_t seed, step;
 } wfre_noise;
 

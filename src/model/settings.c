@@ -28,6 +28,9 @@ const wfre_setting wfre_model_table[] = {
      "intersection: godel, product or lukasiewicz", WFRE_SETTING_PLAIN},
     {"union", WFRE_SETTING_NAME, FIELD(way.unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm",
      WFRE_SETTING_OF_EMBEDDING},
+    {"complement", WFRE_SETTING_REAL, FIELD(complement), 1e-3, 1, NULL,
+     "f: a complement is 1/2 - f (m - 1/2); 1 is 1 - m, the published code has 1 - drop-negation",
+     WFRE_SETTING_LATER},
     {"score", WFRE_SETTING_NAME, FIELD(score.kind), 0, 0, SCORES,
      "wfr, local, hellinger, kl, l1, l2, inner or wasserstein", WFRE_SETTING_OF_SCORE},
     {"block", WFRE_SETTING_U32, FIELD(score.block), 1, 4096, NULL,
@@ -113,6 +116,7 @@ void wfre_model_settings_default(wfre_model_settings *settings)
         .layers = 1,
         .members = 1,
         .tnorm = WFRE_TNORM_GODEL,
+        .complement = 1,
         .gamma = 37.5,
         .rho = 120,
         .way = {.by = WFRE_BY_EMBEDDING,
@@ -151,6 +155,9 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
     if (settings->bases > 65536)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "bases %u: at most 65536",
                          settings->bases);
+    if (!(settings->complement > 0 && settings->complement <= 1))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "complement must be above 0 and at most 1");
     if (!(settings->rho > 0) || !isfinite(settings->rho) || !isfinite(settings->gamma))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "rho must be positive and gamma finite");

@@ -26,9 +26,16 @@ static bool free_matrices(const wfre_weights_job *job)
     return job->model->settings.bases == 0;
 }
 
+/* Masks belong to W_r. */
 static bool masked(const wfre_weights_job *job)
 {
-    return job->noise && job->noise->drop_basis > 0;
+    return job->noise && job->noise->drop_basis > 0 && !job->noise->mask_rows;
+}
+
+/* What is not left out grows by this. */
+static float growth(const wfre_weights_job *job)
+{
+    return job->noise ? 1 / (1 - job->noise->drop_basis) : 1;
 }
 
 /* Which of the [members, relations] matrices or biases it is. */
@@ -90,11 +97,13 @@ static void mix_relation(void *context, size_t u, unsigned worker)
     size_t count = coefficient_count(job), used = job->program->relation_count;
     uint32_t relation = job->program->relations[u];
     const float *row = job->model->layers[job->layer].coefficients + relation * count;
+    float scale = growth(job);
     if (!masked(job)) {
-        memcpy(task->weights->mixing + u * count, row, count * sizeof *row);
+        for (size_t j = 0; j < count; j++)
+            task->weights->mixing[u * count + j] = row[j] * scale;
         return;
     }
-    float rate = job->noise->drop_basis, scale = 1 / (1 - rate);
+    float rate = job->noise->drop_basis;
     wfre_coin mask = wfre_coin_make(wfre_rng_for(job->noise->seed, WFRE_FOR_BASES, job->noise->step,
                                                  (uint64_t)relation << 8 | job->layer),
                                     rate);
@@ -327,7 +336,7 @@ static void add_coefficients(void *context, size_t u, unsigned worker)
     size_t bases = b->job->model->settings.bases, used = b->job->program->relation_count;
     size_t count = coefficient_count(b->job);
     float *out = b->out->coefficients + b->job->program->relations[u] * count + b->member * bases;
-    float scale = masked(b->job) ? 1 / (1 - b->job->noise->drop_basis) : 1;
+    float scale = growth(b->job);
     for (size_t s = 0; s < slices_of(b); s++) {
         const float *partial = b->weights->partial + (s * used + u) * bases;
         const float *mixing = mixing_of(b, s) + u * count;

@@ -8,7 +8,7 @@
 
 enum {
     CHUNK = 16,       /* queries; small, since types differ much in cost */
-    ATTEMPTS = 10000, /* for one query before its type is given up */
+    ATTEMPTS = 10000, /* for one query before its type is given up, unless told otherwise */
 };
 
 static const char TRAINING_TYPES[] = "1p 2p 3p 2i 3i 2in 3in inp pin pni";
@@ -33,6 +33,7 @@ struct wfre_sampler {
     uint64_t seed;
     double forward_edges, forward_paths; /* shares that are walked forwards */
     uint32_t substitute;                 /* the type to take instead; WFRE_NONE for none */
+    uint32_t *attempts;                  /* [types] before one is given up */
     wfre_type_list types;
     worker *workers;
     size_t worker_count;
@@ -63,6 +64,13 @@ wfre_status wfre_sampler_create(const wfre_graph *graph, wfre_split split, const
     TRY(wfre_check_split(split, error));
     TRY(wfre_graph_trust(graph, error));
     TRY(wfre_type_list_parse(&made->types, types ? types : TRAINING_TYPES, error));
+    made->attempts = wfre_alloc(made->types.count, sizeof *made->attempts);
+    if (!made->attempts) {
+        status = wfre_fail_memory(error, "starting the sampler");
+        goto cleanup;
+    }
+    for (uint32_t i = 0; i < made->types.count; i++)
+        made->attempts[i] = ATTEMPTS;
     *sampler = made;
     made = NULL;
 cleanup:
@@ -80,6 +88,7 @@ void wfre_sampler_free(wfre_sampler *sampler)
     }
     for (size_t i = 0; i < sampler->chunk_count; i++)
         wfre_arena_free(&sampler->chunks[i].made);
+    wfre_free(sampler->attempts);
     wfre_free(sampler->workers);
     wfre_free(sampler->chunks);
     wfre_free(sampler->queries);
@@ -96,6 +105,11 @@ void wfre_sampler_forward(wfre_sampler *sampler, double edges, double paths)
 void wfre_sampler_substitute(wfre_sampler *sampler, uint32_t type)
 {
     sampler->substitute = type;
+}
+
+void wfre_sampler_limit(wfre_sampler *sampler, uint32_t type, uint32_t attempts)
+{
+    sampler->attempts[type] = attempts < ATTEMPTS ? attempts : ATTEMPTS;
 }
 
 uint32_t wfre_sampler_type_count(const wfre_sampler *sampler)
@@ -170,7 +184,7 @@ static wfre_status sample_query(wfre_sampler *sampler, worker *w, chunk *c, size
         sampler->step_types ? sampler->step_types[index] : (uint32_t)(index % sampler->types.count);
     wfre_rng rng = wfre_rng_for(sampler->seed, WFRE_FOR_QUERIES, sampler->step, index);
     wfre_sampled query = {.type = type};
-    for (int i = 0; i < ATTEMPTS && !query.tree; i++)
+    for (uint32_t i = 0; i < sampler->attempts[type] && !query.tree; i++)
         CHECK(attempt(sampler, w, c, &rng, &query));
     if (!query.tree && sampler->substitute != WFRE_NONE)
         query.type = sampler->substitute;
@@ -178,9 +192,10 @@ static wfre_status sample_query(wfre_sampler *sampler, worker *w, chunk *c, size
         CHECK(attempt(sampler, w, c, &rng, &query));
     if (!query.tree)
         return wfre_fail(&c->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                         "no query of type %s was found in %d attempts; leave the type out, in "
+                         "no query of type %s was found in %u attempts; leave the type out, in "
                          "training by `mix-%s=0`",
-                         sampler->types.names[type], ATTEMPTS, sampler->types.names[type]);
+                         sampler->types.names[type], sampler->attempts[type],
+                         sampler->types.names[type]);
     sampler->queries[index] = query;
     return WFRE_OK;
 }

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "search/blocks.h"
-#include "search/separable.h"
+#include "wfr/separable.h"
 
 enum {
     LONGEST_BLOCK = 24,

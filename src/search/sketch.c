@@ -16,7 +16,7 @@
 #include "base/rng.h"
 #include "model/sketch_tables.h"
 #include "search/blocks.h"
-#include "search/separable.h"
+#include "wfr/separable.h"
 
 enum {
     LONGEST_BLOCK = 24,

@@ -9,10 +9,19 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "graph/graph.h"
+#include "train/deal.h"
 
-/* How often a type must be found to be in the mix, and how often a batch is drawn until all of its
- * queries are found. */
-enum { TRIALS = 64, DRAWS = 8 };
+/* How often a type is tried before it is left out of the mix, how often a batch is drawn until all
+ * of its queries are found, and how often a query is tried before another type takes its place:
+ * less often if half of the trials find none. That keeps sampling short where a type is hardly ever
+ * found: on a sparse graph of a million entities 10,000 attempts for each 3in took nearly all of a
+ * step. */
+enum { TRIALS = 64, DRAWS = 8, ATTEMPTS = 256, RARE_ATTEMPTS = 24 };
+
+/* The bits of wfre_batcher.step that are the trainer's; those above say which draw it is. */
+static const uint64_t STEP_BITS = UINT64_MAX >> 8;
+
+enum { PATHS = 3 }; /* the first types: 1p, 2p, 3p */
 
 const char *const wfre_train_type_names[WFRE_TRAIN_TYPES] = {"1p",  "2p",  "3p",  "2i",  "3i",
                                                              "2in", "3in", "inp", "pin", "pni"};
@@ -22,9 +31,17 @@ struct wfre_batcher {
     wfre_train_settings settings;
     wfre_pool *pool;
     wfre_sampler *sampler;
-    double cumulative[WFRE_TRAIN_TYPES]; /* of the mix, normalised */
+    double cumulative[WFRE_TRAIN_TYPES];                       /* of the mix, normalised */
+    uint64_t asked[WFRE_TRAIN_TYPES], found[WFRE_TRAIN_TYPES]; /* queries so far */
+    double paths; /* cumulative share of the paths, the first types */
 
     const wfre_sampled *drawn; /* [queries] */
+    size_t together;           /* batches that are drawn at once, and dealt out */
+    uint64_t group;            /* which of them are there; UINT64_MAX: none */
+    const wfre_sampled *pile;  /* [together, queries] as drawn */
+    wfre_sampled *dealt;       /* [queries] of the batch at hand */
+    uint32_t *pile_types;      /* [together, queries] */
+    uint32_t *order;           /* [together, queries] into pile */
     uint32_t *slot_of;         /* [entities], valid where stamp says so */
     uint64_t *stamp;           /* [entities] */
     uint64_t turn;             /* of the stamps */
@@ -62,19 +79,25 @@ static uint32_t draw_type(const wfre_batcher *b, uint64_t index)
 {
     wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_TYPES, b->step, index);
     double draw = wfre_rng_double(&rng);
+    if (b->settings.turns && b->paths > 0 && b->paths < 1) { /* paths, others, paths */
+        bool others = (b->step & STEP_BITS) % 3 == 1;
+        draw = others ? b->paths + draw * (1 - b->paths) : draw * b->paths;
+    }
     for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++)
         if (draw < b->cumulative[t])
             return t;
     return 0;
 }
 
-/* Distinct answers to aim at; as many as asked for, or all there are. */
+/* Distinct answers to aim at; as many as asked for, or all there are. With repeats each is drawn
+ * by itself. */
 static uint32_t choose_positives(wfre_batcher *b, size_t q)
 {
     wfre_list answers = b->drawn[q].answers;
     uint32_t want = b->settings.positives;
     wfre_entity *chosen = b->chosen + q * want;
-    if (answers.count <= want) {
+    bool repeats = b->settings.repeats;
+    if (answers.count <= want && !repeats) {
         memcpy(chosen, answers.ids, answers.count * sizeof *chosen);
         return (uint32_t)answers.count;
     }
@@ -82,7 +105,7 @@ static uint32_t choose_positives(wfre_batcher *b, size_t q)
     for (uint32_t count = 0; count < want;) {
         wfre_entity candidate = answers.ids[wfre_rng_below(&rng, (uint32_t)answers.count)];
         bool repeated = false;
-        for (uint32_t i = 0; i < count; i++)
+        for (uint32_t i = 0; i < count && !repeats; i++)
             repeated = repeated || chosen[i] == candidate;
         if (!repeated)
             chosen[count++] = candidate;
@@ -148,7 +171,8 @@ static bool place_all(wfre_batcher *b)
     return true;
 }
 
-/* Each query draws its own non-answers; a query that nearly everything answers may get fewer. */
+/* Each query draws its own non-answers; a query that nearly everything answers may get fewer. With
+ * repeats it draws from all entities. */
 static bool place_own(wfre_batcher *b)
 {
     wfre_batch *batch = &b->batch;
@@ -160,7 +184,7 @@ static bool place_own(wfre_batcher *b)
             if (used - batch->negative_begin[q] == b->settings.negatives)
                 break;
             wfre_entity entity = wfre_rng_below(&rng, entities);
-            if (wfre_list_has(b->drawn[q].answers, entity))
+            if (!b->settings.repeats && wfre_list_has(b->drawn[q].answers, entity))
                 continue;
             uint32_t slot = take_slot(b, entity);
             if (slot == WFRE_NONE)
@@ -252,16 +276,53 @@ static bool place_answers(wfre_batcher *b)
 
 /* Draws types and queries. Should one not be found, nor one of the type that takes the place of
  * rare ones, all are drawn again, with random numbers of a step that training does not reach. */
-static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *error)
+static wfre_status draw_pile(wfre_batcher *b, uint64_t first, wfre_error *error)
 {
     wfre_status status = WFRE_ERR_NOT_FOUND;
+    size_t queries = b->batch.queries;
     for (uint64_t draw = 0; draw < DRAWS && status == WFRE_ERR_NOT_FOUND; draw++) {
-        b->step = step | draw << 56;
-        for (size_t q = 0; q < b->batch.queries; q++)
-            b->batch.types[q] = draw_type(b, q);
-        status = wfre_sampler_step(b->sampler, b->pool, b->step, b->batch.types, b->batch.queries,
-                                   &b->drawn, error);
+        for (size_t q = 0; q < b->together * queries; q++) {
+            b->step = (first + q / queries) | draw << 56;
+            b->pile_types[q] = draw_type(b, q % queries);
+        }
+        b->step = first | draw << 56;
+        status = wfre_sampler_step(b->sampler, b->pool, b->step, b->pile_types,
+                                   b->together * queries, &b->pile, error);
     }
+    for (size_t q = 0; q < b->together * queries && status == WFRE_OK; q++) {
+        b->asked[b->pile_types[q]]++;
+        b->found[b->pile_types[q]] += b->pile[q].type == b->pile_types[q];
+    }
+    return status;
+}
+
+double wfre_batcher_found(const wfre_batcher *b, uint32_t type)
+{
+    return b->asked[type] ? (double)b->found[type] / (double)b->asked[type] : 1;
+}
+
+/* Finds the queries of a step, with those of the steps that are drawn together with it. */
+static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *error)
+{
+    uint64_t group = step / b->together;
+    size_t queries = b->batch.queries;
+    wfre_status status = WFRE_OK;
+    if (group != b->group || b->together == 1) {
+        b->group = UINT64_MAX;
+        TRY(draw_pile(b, group * b->together, error));
+        if (b->together > 1)
+            TRY(wfre_deal(b->pile, b->together, queries, WFRE_TRAIN_TYPES,
+                          wfre_graph_relations(b->graph), b->order, error));
+        b->group = group;
+    }
+    b->drawn = b->pile;
+    if (b->together > 1) {
+        for (size_t q = 0; q < queries; q++)
+            b->dealt[q] = b->pile[b->order[step % b->together * queries + q]];
+        b->drawn = b->dealt;
+        b->step = step;
+    }
+cleanup:
     return status;
 }
 
@@ -285,15 +346,21 @@ wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch *
 
 /* ---- creation ----------------------------------------------------------------------------- */
 
-/* WFRE_ERR_NOT_FOUND if a training run would miss queries of the type. */
+/* WFRE_ERR_NOT_FOUND if the graph does not seem to have queries of the type. */
 static wfre_status try_type(wfre_batcher *b, uint32_t type, wfre_error *error)
 {
-    wfre_status status = b->settings.mix[type] > 0 ? WFRE_OK : WFRE_ERR_NOT_FOUND;
-    for (uint64_t step = 0; step < TRIALS && status == WFRE_OK; step++) {
+    uint32_t found = 0, tried = 0;
+    wfre_sampler_limit(b->sampler, type, ATTEMPTS);
+    for (; tried < TRIALS && b->settings.mix[type] > 0; tried++) {
         const wfre_sampled *trial;
-        status = wfre_sampler_step(b->sampler, NULL, step, &type, 1, &trial, error);
+        wfre_status status = wfre_sampler_step(b->sampler, NULL, tried, &type, 1, &trial, error);
+        if (status != WFRE_OK && status != WFRE_ERR_NOT_FOUND)
+            return status;
+        found += status == WFRE_OK && trial->type == type;
     }
-    return status;
+    if (found < TRIALS / 2)
+        wfre_sampler_limit(b->sampler, type, RARE_ATTEMPTS);
+    return found ? WFRE_OK : WFRE_ERR_NOT_FOUND;
 }
 
 /* The shares of the types, without those that the graph is too small or too plain for. The first
@@ -305,8 +372,10 @@ static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
         wfre_status status = try_type(b, t, error);
         if (status != WFRE_OK && status != WFRE_ERR_NOT_FOUND)
             return status;
-        if (status == WFRE_OK && sum == 0)
+        if (status == WFRE_OK && sum == 0) {
             wfre_sampler_substitute(b->sampler, t);
+            wfre_sampler_limit(b->sampler, t, UINT32_MAX); /* nothing takes its place */
+        }
         sum += status == WFRE_OK ? b->settings.mix[t] : 0;
         b->cumulative[t] = sum;
     }
@@ -315,6 +384,7 @@ static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
                          "no query type of the mix can be found in the graph");
     for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
         b->cumulative[t] /= sum;
+    b->paths = b->cumulative[PATHS - 1];
     return WFRE_OK;
 }
 
@@ -323,6 +393,11 @@ static bool allocate(wfre_batcher *b)
     size_t queries = b->settings.batch, entities = wfre_graph_entities(b->graph);
     wfre_batch *batch = &b->batch;
     batch->queries = queries;
+    b->together = b->settings.deal > 1 ? b->settings.deal : 1;
+    b->group = UINT64_MAX;
+    b->dealt = wfre_alloc(queries, sizeof *b->dealt);
+    b->pile_types = wfre_alloc(b->together * queries, sizeof *b->pile_types);
+    b->order = wfre_alloc(b->together * queries, sizeof *b->order);
     b->slot_of = wfre_alloc(entities, sizeof *b->slot_of);
     b->stamp = wfre_alloc_zero(entities, sizeof *b->stamp);
     b->chosen = wfre_alloc(queries * b->settings.positives, sizeof *b->chosen);
@@ -336,8 +411,9 @@ static bool allocate(wfre_batcher *b)
     batch->negative_begin = wfre_alloc(queries + 1, sizeof(uint32_t));
     bool own = b->settings.candidates == WFRE_CANDIDATES_OWN;
     batch->negatives = wfre_alloc(own ? queries * b->settings.negatives : 0, sizeof(uint32_t));
-    return b->slot_of && b->stamp && b->chosen && batch->trees && batch->types && batch->weights &&
-           batch->prices && batch->positive_begin && batch->positives && batch->answer_begin &&
+    return b->dealt && b->pile_types && b->order && b->slot_of && b->stamp && b->chosen &&
+           batch->trees && batch->types && batch->weights && batch->prices &&
+           batch->positive_begin && batch->positives && batch->answer_begin &&
            batch->negative_begin && batch->negatives;
 }
 
@@ -370,13 +446,23 @@ void wfre_batcher_free(wfre_batcher *b)
     if (!b)
         return;
     wfre_sampler_free(b->sampler);
-    void *blocks[] = {b->slot_of,         b->stamp,
-                      b->chosen,          b->batch.trees,
-                      b->batch.types,     b->batch.weights,
-                      b->batch.prices,    b->batch.slots,
-                      b->batch.answers,   b->batch.positive_begin,
-                      b->batch.positives, b->batch.answer_begin,
-                      b->batch.negatives, b->batch.negative_begin};
+    void *blocks[] = {b->dealt,
+                      b->pile_types,
+                      b->order,
+                      b->slot_of,
+                      b->stamp,
+                      b->chosen,
+                      b->batch.trees,
+                      b->batch.types,
+                      b->batch.weights,
+                      b->batch.prices,
+                      b->batch.slots,
+                      b->batch.answers,
+                      b->batch.positive_begin,
+                      b->batch.positives,
+                      b->batch.answer_begin,
+                      b->batch.negatives,
+                      b->batch.negative_begin};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         wfre_free(blocks[i]);
     wfre_free(b);

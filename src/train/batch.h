@@ -37,6 +37,10 @@ void wfre_batcher_free(wfre_batcher *batcher);
 WFRE_NODISCARD wfre_status wfre_batcher_draw(wfre_batcher *batcher, uint64_t step,
                                              const wfre_batch **batch, wfre_error *error);
 /* The slot of an entity of the last batch; WFRE_NONE if it has none. */
+/* The share of the queries of a type, of those that were to be drawn, that was found in time; in
+ * the place of the others stand queries of the first type of the mix. */
+double wfre_batcher_found(const wfre_batcher *batcher, uint32_t type);
+
 uint32_t wfre_batcher_slot(const wfre_batcher *batcher, wfre_entity entity);
 
 #endif

@@ -1,5 +1,6 @@
 /* Writing and reading checkpoints. Settings of training are metadata "train.NAME", the state is
- * "state.NAME", the moments of tensor T are the tensors "first.T" and "second.T". */
+ * "state.NAME", the moments of tensor T are the tensors "first.T" and "second.T", and the maps of a
+ * surrogate "surrogate.left" and "surrogate.right". */
 #include "train/checkpoint.h"
 
 #include <stdlib.h>
@@ -17,6 +18,8 @@ typedef struct run_state {
     double loss;
     double best;
     uint32_t next_validation;
+    uint64_t restart;
+    double rate;
 } run_state;
 
 static const wfre_setting STATE_TABLE[] = {
@@ -30,8 +33,14 @@ static const wfre_setting STATE_TABLE[] = {
      WFRE_SETTING_PLAIN},
     {"state.next-validation", WFRE_SETTING_U32, offsetof(run_state, next_validation), 1, 1e9, NULL,
      "", WFRE_SETTING_LATER},
+    {"state.restart", WFRE_SETTING_U64, offsetof(run_state, restart), 0, 1e18, NULL, "",
+     WFRE_SETTING_LATER},
+    {"state.rate", WFRE_SETTING_REAL, offsetof(run_state, rate), 0, 1, NULL, "",
+     WFRE_SETTING_LATER},
 };
 enum { STATE_COUNT = sizeof STATE_TABLE / sizeof STATE_TABLE[0], TEXT_SIZE = 64 };
+
+static const char *const SURROGATE_MAPS[2] = {"surrogate.left", "surrogate.right"};
 
 typedef struct text_pair {
     char key[TEXT_SIZE];
@@ -48,13 +57,20 @@ static wfre_stored_tensor moment(const wfre_tensor *tensor, const char *name, co
 wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, double best,
                                   uint32_t next_validation, wfre_error *error)
 {
-    run_state state = {t->step, wfre_trainer_seconds(t), t->smooth_loss, best, next_validation};
+    run_state state = {.step = t->step,
+                       .seconds = wfre_trainer_seconds(t),
+                       .loss = t->smooth_loss,
+                       .best = best,
+                       .next_validation = next_validation,
+                       .restart = t->restart,
+                       .rate = t->rate};
     size_t keys = STATE_COUNT + wfre_train_table_count, tensors = 2 * t->model->tensor_count;
+    size_t maps = t->surrogate ? 2 : 0;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
     text_pair *texts = wfre_arena_alloc(&arena, keys, sizeof *texts);
     wfre_metadata *metadata = wfre_arena_alloc(&arena, keys, sizeof *metadata);
-    wfre_stored_tensor *stored = wfre_arena_alloc(&arena, tensors, sizeof *stored);
+    wfre_stored_tensor *stored = wfre_arena_alloc(&arena, tensors + maps, sizeof *stored);
     char(*names)[TEXT_SIZE] = wfre_arena_alloc(&arena, tensors, sizeof *names);
     if (!texts || !metadata || !stored || !names) {
         status = wfre_fail_memory(error, "writing a checkpoint");
@@ -75,7 +91,15 @@ wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, doubl
         stored[2 * i] = moment(tensor, names[2 * i], t->first[i]);
         stored[2 * i + 1] = moment(tensor, names[2 * i + 1], t->second[i]);
     }
-    wfre_model_extra extra = {stored, tensors, metadata, keys};
+    for (size_t i = 0; i < maps; i++) {
+        const wfre_surrogate *s = t->surrogate;
+        stored[tensors + i] = (wfre_stored_tensor){SURROGATE_MAPS[i],
+                                                   WFRE_DTYPE_F32,
+                                                   2,
+                                                   {s->features, s->rank, 1},
+                                                   i == 0 ? s->left : s->right};
+    }
+    wfre_model_extra extra = {stored, tensors + maps, metadata, keys};
     status = wfre_model_write(t->model, path, WFRE_DTYPE_F32, &extra, error);
 cleanup:
     wfre_arena_free(&arena);
@@ -115,6 +139,33 @@ static wfre_status read_moments(const wfre_safetensors *file, const char *path, 
         }
     }
     return WFRE_OK;
+}
+
+/* The surrogate that the run had come to, in the place of the one that runs begin with. */
+static wfre_status read_surrogate(const wfre_safetensors *file, const char *path, wfre_trainer *t,
+                                  wfre_error *error)
+{
+    const wfre_stored_tensor *stored = wfre_safetensors_find(file, SURROGATE_MAPS[0]);
+    wfre_surrogate *s = NULL;
+    wfre_status status = WFRE_OK;
+    if (!t->surrogate || !stored)
+        return WFRE_OK;
+    size_t rank = stored->rank == 2 ? stored->shape[1] : 0;
+    if (rank < 1 || rank > t->surrogate->features)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: the tensor '%s' has the wrong shape", path, SURROGATE_MAPS[0]);
+    TRY(wfre_surrogate_allocate(&t->model->settings.score, rank, &s, error));
+    for (int i = 0; i < 2; i++)
+        TRY(wfre_model_read_tensor(file, path, SURROGATE_MAPS[i], s->features * rank,
+                                   i == 0 ? s->left : s->right, error));
+    wfre_surrogate_complete(s);
+    wfre_surrogate_free(t->surrogate);
+    t->surrogate = s;
+    wfre_matrix_engine_use(t->loss, s);
+    s = NULL;
+cleanup:
+    wfre_surrogate_free(s);
+    return status;
 }
 
 static wfre_status read_settings(const wfre_safetensors *file, const char *path,
@@ -162,9 +213,12 @@ wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre
     TRY(wfre_trainer_create_with(graph, &settings, pool, model, &t, error));
     model = NULL; /* the trainer's now */
     TRY(read_moments(file, path, t, error));
+    TRY(read_surrogate(file, path, t, error));
     t->step = state.step;
     t->seconds_before = state.seconds;
     t->smooth_loss = state.loss;
+    t->restart = state.restart;
+    t->rate = state.rate;
     t->started = wfre_clock();
     *best = state.best;
     *next_validation = state.next_validation;

@@ -1,12 +1,13 @@
 /* From embedded queries and candidates to a loss and its gradients.
  *
  * Two ways to the same losses: the matrix way scores every query against every candidate by the
- * local closed form, one matrix product for the batch; the pair way scores chosen pairs by the
- * model's own score. */
+ * local closed form or the surrogate, one matrix product for the batch; the pair way scores chosen
+ * pairs by the model's own score. */
 #ifndef WFRE_SRC_TRAIN_LOSS_H
 #define WFRE_SRC_TRAIN_LOSS_H
 
 #include "linalg/linalg.h"
+#include "wfr/surrogate.h"
 #include "wfre/train.h"
 
 /* One batch as the loss sees it. A query has one or more branches (rows of `branches`); its logit
@@ -37,13 +38,16 @@ WFRE_NODISCARD wfre_status wfre_matrix_engine_create(const wfre_train_settings *
                                                      wfre_error *error);
 void wfre_matrix_engine_free(wfre_matrix_engine *engine);
 
-/* The batch's loss by the local closed form: the mean over the members, each of which learns as if
- * it were the whole model, so that the gradients are those of the sum. */
+/* Compares by this surrogate from now on, which is borrowed; NULL: by the local closed form. */
+void wfre_matrix_engine_use(wfre_matrix_engine *engine, const wfre_surrogate *surrogate);
+
+/* The batch's loss by the local closed form, or by the surrogate: the mean over the members, each
+ * of which learns as if it were the whole model, so that the gradients are those of the sum. */
 WFRE_NODISCARD wfre_status wfre_loss_matrix(wfre_matrix_engine *engine,
                                             const wfre_loss_batch *batch, double *loss,
                                             wfre_error *error);
 
-/* For each query the `hard` candidates, answers left out, that the local closed form ranks highest:
+/* For each query the `hard` candidates, answers left out, that the same form ranks highest:
  * query q has hardest[begin[q] .. begin[q + 1]). Both live until the next call. */
 WFRE_NODISCARD wfre_status wfre_loss_hardest(wfre_matrix_engine *engine,
                                              const wfre_loss_batch *batch, const uint32_t **begin,

@@ -1,4 +1,5 @@
-/* The matrix way: all queries of a batch against all candidates by the local closed form.
+/* The matrix way: all queries of a batch against all candidates, by the local closed form or by the
+ * surrogate of the score (wfr/surrogate.h), which lets mass move.
  *
  * The local closed form, with x = u + tau, y = v + tau, p = 1/(2 + eps) and b blocks:
  *
@@ -9,7 +10,10 @@
  * x is taken as at least SLOPE_FLOOR: x^(p-1) has a pole at 0 that would otherwise rule the update.
  *
  * A softmax does not ask how much mass a question has, and a model that may spend it freely learns
- * single facts by heart. So price * (rho / b) sum x is added to the loss of each question. */
+ * single facts by heart. So price * (rho / b) sum x is added to the loss of each question.
+ *
+ * With the surrogate, sum over blocks D = P . Q, where P and Q have `rank` numbers a block: the
+ * same products, of as many numbers in place of the powers, and no offsets. */
 #include "train/loss.h"
 
 #include <string.h>
@@ -17,6 +21,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "train/surrogate_rows.h"
 
 static const float SLOPE_FLOOR = 0.03f;
 
@@ -27,22 +32,26 @@ struct wfre_matrix_engine {
     wfre_pool *pool;
     wfre_linalg *linalg;
     const wfre_vector_table *vectors;
-    float *branch_power;  /* [branches, d] x^p */
-    float *table_power;   /* [candidates, d] y^p */
-    float *product;       /* [branches, d] and [candidates, d]: gradients of the powers */
-    float *logits;        /* [branches, candidates] */
-    float *table_offset;  /* [candidates] the candidate's own share of the logit */
-    float *branch_offset; /* [branches] what a branch adds to all its logits */
-    float *branch_sum;    /* [branches] the gradient's row sums */
-    float *table_sum;     /* [candidates] its column sums */
-    double *losses;       /* [queries] */
-    uint32_t *hardest;    /* [queries, hard] */
-    uint32_t *hard_begin; /* [queries + 1] */
-    float *scratch;       /* [threads, scratch_stride] */
+    const wfre_surrogate *surrogate; /* NULL: the local closed form */
+    float *branch_power;             /* [branches, w] x^p, or what the surrogate makes of x */
+    float *table_power;              /* [candidates, w] the same of y */
+    float *product;                  /* [branches, w] and [candidates, w]: their gradients */
+    float *logits;                   /* [branches, candidates] */
+    float *table_offset;             /* [candidates] the candidate's own share of the logit */
+    float *branch_offset;            /* [branches] what a branch adds to all its logits */
+    float *branch_mass;              /* [branches] scale * sum x */
+    float *branch_sum;               /* [branches] the gradient's row sums */
+    float *table_sum;                /* [candidates] its column sums */
+    double *losses;                  /* [queries] */
+    uint32_t *hardest;               /* [queries, hard] */
+    uint32_t *hard_begin;            /* [queries + 1] */
+    float *scratch;                  /* [threads, scratch_stride] */
+    float *rows;                     /* [threads, row_stride] of the surrogate */
     size_t capacity_branch, capacity_table, capacity_product, capacity_logits, capacity_offset;
     size_t capacity_branch_offset, capacity_branch_sum, capacity_table_sum;
     size_t capacity_losses, capacity_scratch;
     size_t scratch_stride, capacity_hardest, capacity_hard_begin;
+    size_t row_stride, capacity_rows, capacity_mass;
 };
 
 /* ---- logits and gradients ----------------------------------------------------------------- */
@@ -51,6 +60,7 @@ typedef struct matrix_task {
     wfre_matrix_engine *engine;
     const wfre_loss_batch *batch;
     size_t column, width; /* the bins that are compared: a member's, or all */
+    size_t features;      /* the numbers of a row that are multiplied */
     float power;          /* p */
     float scale;          /* rho / b */
 } matrix_task;
@@ -72,30 +82,57 @@ static double power_row(const matrix_task *task, const float *x, float *y)
     return sum;
 }
 
+static size_t blocks_in(const matrix_task *task)
+{
+    return task->width / task->engine->settings.model.score.block;
+}
+
+/* A row by the surrogate. */
+static void embed_row(const matrix_task *task, wfre_side side, const float *row, unsigned worker,
+                      float *out)
+{
+    const wfre_matrix_engine *engine = task->engine;
+    wfre_surrogate_embed(engine->surrogate, engine->vectors, side, blocks_in(task), row, out,
+                         engine->rows + worker * engine->row_stride);
+}
+
 static void prepare_candidates(void *context, size_t chunk, unsigned worker)
 {
-    (void)worker;
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t c = first; c < last && c < batch->candidates; c++) {
-        double sum = power_row(task, batch->table + c * batch->dim + task->column,
-                               task->engine->table_power + c * task->width);
-        task->engine->table_offset[c] = (float)(-(double)task->scale * sum);
+        const float *row = batch->table + c * batch->dim + task->column;
+        float *out = task->engine->table_power + c * task->features;
+        task->engine->table_offset[c] = 0;
+        if (task->engine->surrogate)
+            embed_row(task, WFRE_LEFT, row, worker, out);
+        else
+            task->engine->table_offset[c] =
+                (float)(-(double)task->scale * power_row(task, row, out));
     }
 }
 
 static void prepare_branches(void *context, size_t chunk, unsigned worker)
 {
-    (void)worker;
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     const wfre_model_settings *model = &task->engine->settings.model;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t r = first; r < last && r < batch->branch_count; r++) {
-        double sum = power_row(task, batch->branches + r * batch->dim + task->column,
-                               task->engine->branch_power + r * task->width);
-        double whole = sum + model->score.epsilon * (double)task->width;
+        const float *row = batch->branches + r * batch->dim + task->column;
+        float *out = task->engine->branch_power + r * task->features;
+        double whole = model->score.epsilon * (double)task->width, sum;
+        if (task->engine->surrogate) {
+            embed_row(task, WFRE_RIGHT, row, worker, out);
+            sum = task->engine->vectors->sum(task->width, row) +
+                  model->score.floor * (double)task->width;
+            whole = 0;
+        } else {
+            sum = power_row(task, row, out);
+            whole += sum;
+        }
+        task->engine->branch_mass[r] = (float)((double)task->scale * sum);
         task->engine->branch_offset[r] = (float)(model->gamma - (double)task->scale * whole);
     }
 }
@@ -142,13 +179,9 @@ static void complete_logits(wfre_matrix_engine *engine, const wfre_loss_batch *b
 /* A question's mass over all its branches, in the units of logits. */
 static double mass_of(const matrix_task *task, size_t first, size_t branches)
 {
-    const wfre_matrix_engine *engine = task->engine;
-    const wfre_model_settings *model = &engine->settings.model;
-    double nothing =
-        model->gamma - (double)task->scale * model->score.epsilon * (double)task->width;
     double sum = 0;
     for (size_t r = first; r < first + branches; r++)
-        sum += nothing - (double)engine->branch_offset[r];
+        sum += (double)task->engine->branch_mass[r];
     return sum;
 }
 
@@ -186,7 +219,9 @@ static void query_gradient(void *context, size_t q, unsigned worker)
     if (mass > 0)
         engine->losses[q] += mass * mass_of(task, first, branches);
     for (size_t r = 0; r < branches; r++) {
-        double sum = engine->vectors->sum(batch->candidates, logits + r * batch->candidates);
+        double sum = engine->surrogate
+                         ? 0
+                         : engine->vectors->sum(batch->candidates, logits + r * batch->candidates);
         engine->branch_sum[first + r] = (float)(sum - mass);
     }
 }
@@ -221,43 +256,62 @@ static void finish_row(const matrix_task *task, const float *x, float sum, const
         out[i] = -task->scale * (sum - out[i] * product[i]);
 }
 
+/* The same by the surrogate: `product` is the loss's gradient by P or Q, but for its scale, which
+ * it gets here. */
+static void finish_by_surrogate(const matrix_task *task, wfre_side side, const float *x, float sum,
+                                float *product, unsigned worker, float *out)
+{
+    const wfre_matrix_engine *engine = task->engine;
+    engine->vectors->scale(task->features, -task->scale, product);
+    wfre_surrogate_carry_back(engine->surrogate, engine->vectors, side, blocks_in(task), x, product,
+                              SLOPE_FLOOR, out, engine->rows + worker * engine->row_stride);
+    for (size_t i = 0; i < task->width && sum != 0; i++)
+        out[i] -= task->scale * sum;
+}
+
 static void finish_branches(void *context, size_t chunk, unsigned worker)
 {
-    (void)worker;
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t r = first; r < last && r < batch->branch_count; r++) {
         size_t at = r * batch->dim + task->column;
-        finish_row(task, batch->branches + at, task->engine->branch_sum[r],
-                   task->engine->product + r * task->width, batch->branch_gradient + at);
+        float *product = task->engine->product + r * task->features;
+        float sum = task->engine->branch_sum[r], *out = batch->branch_gradient + at;
+        if (task->engine->surrogate)
+            finish_by_surrogate(task, WFRE_RIGHT, batch->branches + at, sum, product, worker, out);
+        else
+            finish_row(task, batch->branches + at, sum, product, out);
     }
 }
 
 static void finish_candidates(void *context, size_t chunk, unsigned worker)
 {
-    (void)worker;
     const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
-    const float *product = task->engine->product + batch->branch_count * task->width;
+    float *products = task->engine->product + batch->branch_count * task->features;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t c = first; c < last && c < batch->candidates; c++) {
         size_t at = c * batch->dim + task->column;
-        finish_row(task, batch->table + at, task->engine->table_sum[c], product + c * task->width,
-                   batch->table_gradient + at);
+        float *product = products + c * task->features, *out = batch->table_gradient + at;
+        if (task->engine->surrogate)
+            finish_by_surrogate(task, WFRE_LEFT, batch->table + at, 0, product, worker, out);
+        else
+            finish_row(task, batch->table + at, task->engine->table_sum[c], product, out);
     }
 }
 
 static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
-    size_t width = task->width, most = 0;
+    size_t width = task->features, most = 0, threads = wfre_pool_threads(e->pool);
     for (size_t q = 0; q < batch->queries; q++) {
         size_t count = batch->positive_begin[q + 1] - batch->positive_begin[q];
         most = count > most ? count : most;
     }
     e->scratch_stride = 2 * batch->candidates + most;
-    size_t scratch = e->scratch_stride * wfre_pool_threads(e->pool);
+    size_t scratch = e->scratch_stride * threads;
+    e->row_stride = e->surrogate ? wfre_surrogate_scratch(e->surrogate, blocks_in(task)) : 0;
     if (wfre_reserve_tensor(&e->branch_power, &e->capacity_branch, batch->branch_count * width) &&
         wfre_reserve_tensor(&e->table_power, &e->capacity_table, batch->candidates * width) &&
         wfre_reserve_tensor(&e->product, &e->capacity_product,
@@ -268,6 +322,8 @@ static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_
         wfre_reserve_tensor(&e->branch_offset, &e->capacity_branch_offset, batch->branch_count) &&
         wfre_reserve_tensor(&e->branch_sum, &e->capacity_branch_sum, batch->branch_count) &&
         wfre_reserve_tensor(&e->table_sum, &e->capacity_table_sum, batch->candidates) &&
+        wfre_reserve_tensor(&e->branch_mass, &e->capacity_mass, batch->branch_count) &&
+        wfre_reserve_tensor(&e->rows, &e->capacity_rows, e->row_stride * threads) &&
         wfre_reserve_tensor(&e->scratch, &e->capacity_scratch, scratch) &&
         WFRE_RESERVE(&e->losses, &e->capacity_losses, batch->queries))
         return WFRE_OK;
@@ -284,12 +340,12 @@ static wfre_status score_product(const matrix_task *task, wfre_error *error)
         .transpose_b = true,
         .m = batch->branch_count,
         .n = batch->candidates,
-        .k = task->width,
-        .alpha = (float)((2 + eps) * (double)task->scale),
+        .k = task->features,
+        .alpha = engine->surrogate ? -task->scale : (float)((2 + eps) * (double)task->scale),
         .a = engine->branch_power,
-        .lda = task->width,
+        .lda = task->features,
         .b = engine->table_power,
-        .ldb = task->width,
+        .ldb = task->features,
         .c = engine->logits,
         .ldc = batch->candidates,
     };
@@ -303,28 +359,28 @@ static wfre_status gradient_products(const matrix_task *task, wfre_error *error)
     wfre_gemm_job jobs[2] = {
         {
             .m = batch->branch_count,
-            .n = task->width,
+            .n = task->features,
             .k = batch->candidates,
             .alpha = 1,
             .a = engine->logits,
             .lda = batch->candidates,
             .b = engine->table_power,
-            .ldb = task->width,
+            .ldb = task->features,
             .c = engine->product,
-            .ldc = task->width,
+            .ldc = task->features,
         },
         {
             .transpose_a = true,
             .m = batch->candidates,
-            .n = task->width,
+            .n = task->features,
             .k = batch->branch_count,
             .alpha = 1,
             .a = engine->logits,
             .lda = batch->candidates,
             .b = engine->branch_power,
-            .ldb = task->width,
-            .c = engine->product + batch->branch_count * task->width,
-            .ldc = task->width,
+            .ldb = task->features,
+            .c = engine->product + batch->branch_count * task->features,
+            .ldc = task->features,
         },
     };
     return wfre_gemm(engine->linalg, engine->settings.precision, jobs, 2, error);
@@ -339,6 +395,8 @@ static matrix_task task_of(wfre_matrix_engine *engine, const wfre_loss_batch *ba
         .batch = batch,
         .column = column,
         .width = width,
+        .features =
+            engine->surrogate ? width / model->score.block * engine->surrogate->rank : width,
         .power = (float)(1 / (2 + model->score.epsilon)),
         .scale = (float)(model->rho * model->score.block / (double)width),
     };
@@ -364,7 +422,8 @@ static wfre_status add_loss(matrix_task *task, double *loss, wfre_error *error)
     wfre_pool *pool = task->engine->pool;
     CHECK(compute_logits(task, error));
     wfre_pool_run(pool, batch->queries, query_gradient, task);
-    wfre_pool_run(pool, (batch->candidates + COLUMNS - 1) / COLUMNS, column_sums, task);
+    if (!task->engine->surrogate)
+        wfre_pool_run(pool, (batch->candidates + COLUMNS - 1) / COLUMNS, column_sums, task);
     CHECK(gradient_products(task, error));
     wfre_pool_run(pool, blocks_of(batch->branch_count), finish_branches, task);
     wfre_pool_run(pool, blocks_of(batch->candidates), finish_candidates, task);
@@ -483,6 +542,11 @@ wfre_status wfre_matrix_engine_create(const wfre_train_settings *settings, wfre_
     return WFRE_OK;
 }
 
+void wfre_matrix_engine_use(wfre_matrix_engine *engine, const wfre_surrogate *surrogate)
+{
+    engine->surrogate = surrogate;
+}
+
 void wfre_matrix_engine_free(wfre_matrix_engine *engine)
 {
     if (!engine)
@@ -493,6 +557,8 @@ void wfre_matrix_engine_free(wfre_matrix_engine *engine)
     wfre_free(engine->logits);
     wfre_free(engine->table_offset);
     wfre_free(engine->branch_offset);
+    wfre_free(engine->branch_mass);
+    wfre_free(engine->rows);
     wfre_free(engine->branch_sum);
     wfre_free(engine->table_sum);
     wfre_free(engine->losses);

@@ -8,8 +8,12 @@
 
 static const char *const LOSSES[] = {"sigmoid", "softmax", NULL};
 static const char *const CANDIDATES[] = {"own", "shared", "all", NULL};
-static const char *const GUIDES[] = {"score", "local", "staged", NULL};
+static const char *const GUIDES[] = {"score", "local", "staged", "surrogate", "staged-surrogate",
+                                     NULL};
+static const char *const RHO_RULES[] = {"given", "spread", NULL};
 static const char *const SCHEDULES[] = {"steps", "cosine", NULL};
+static const char *const MASKS[] = {"relation", "row", NULL};
+static const char *const INITIALS[] = {"own", "published", NULL};
 static const char *const PRECISIONS[] = {"fp32", "bf16", NULL};
 
 #define FIELD(member) offsetof(wfre_train_settings, member)
@@ -25,13 +29,23 @@ const wfre_setting wfre_train_table[] = {
     {"candidates", WFRE_SETTING_NAME, FIELD(candidates), 0, 0, CANDIDATES,
      "entities to compare with: own, shared or all", WFRE_SETTING_PLAIN},
     {"guide", WFRE_SETTING_NAME, FIELD(guide), 0, 0, GUIDES,
-     "distance in the loss: score, local, or staged (local, then score)", WFRE_SETTING_PLAIN},
+     "distance in the loss: score, local, surrogate, staged or staged-surrogate (then score)",
+     WFRE_SETTING_PLAIN},
+    {"rho-rule", WFRE_SETTING_NAME, FIELD(rho_rule), 0, 0, RHO_RULES,
+     "rho as given, or spread: as for the local form, scaled to the spread of the score's logits",
+     WFRE_SETTING_LATER},
     {"batch", WFRE_SETTING_U32, FIELD(batch), 1, 1 << 20, NULL, "queries a step",
      WFRE_SETTING_PLAIN},
+    {"deal", WFRE_SETTING_U32, FIELD(deal), 0, 64, NULL,
+     "batches drawn together and dealt out so that each has few relations, which is faster",
+     WFRE_SETTING_LATER},
     {"negatives", WFRE_SETTING_U32, FIELD(negatives), 0, 1 << 24, NULL,
      "candidates drawn for each query, or shared by the batch", WFRE_SETTING_PLAIN},
     {"positives", WFRE_SETTING_U32, FIELD(positives), 1, 1024, NULL, "answers drawn a query",
      WFRE_SETTING_PLAIN},
+    {"repeats", WFRE_SETTING_BOOL, FIELD(repeats), 0, 0, NULL,
+     "draw answers twice, and as own negatives, if it so happens (published): yes or no",
+     WFRE_SETTING_LATER},
     {"every-answer", WFRE_SETTING_BOOL, FIELD(every_answer), 0, 0, NULL,
      "aim at all answers among shared candidates, not at the drawn alone: yes or no",
      WFRE_SETTING_PLAIN},
@@ -59,6 +73,9 @@ const wfre_setting wfre_train_table[] = {
     SHARE(7, "inp"),
     SHARE(8, "pin"),
     SHARE(9, "pni"),
+    {"turns", WFRE_SETTING_BOOL, FIELD(turns), 0, 0, NULL,
+     "batches of paths, others, paths in turn (published), not all types in each: yes or no",
+     WFRE_SETTING_LATER},
     {"forward-edges", WFRE_SETTING_REAL, FIELD(forward_edges), 0, 1, NULL,
      "share of 1p queries from any pair of entity and relation, not from an answer",
      WFRE_SETTING_LATER},
@@ -68,6 +85,9 @@ const wfre_setting wfre_train_table[] = {
      "learning rate over the run: steps (the paper's) or cosine", WFRE_SETTING_PLAIN},
     {"warmup", WFRE_SETTING_REAL, FIELD(warmup), 0, 0.9, NULL, "share of the run to warm up",
      WFRE_SETTING_PLAIN},
+    {"fresh", WFRE_SETTING_BOOL, FIELD(fresh), 0, 0, NULL,
+     "begin AdamW anew when the rate of the schedule steps drops (published): yes or no",
+     WFRE_SETTING_LATER},
     {"rate-entities", WFRE_SETTING_REAL, FIELD(rate_entities), 0, 10, NULL,
      "learning rate of the entities", WFRE_SETTING_PLAIN},
     {"rate-layers", WFRE_SETTING_REAL, FIELD(rate_layers), 0, 10, NULL,
@@ -83,6 +103,11 @@ const wfre_setting wfre_train_table[] = {
      "dropout on the outputs of the bases", WFRE_SETTING_PLAIN},
     {"drop-negation", WFRE_SETTING_REAL, FIELD(drop_negation), 0, 0.99, NULL,
      "elements set to 1/2 before a complement", WFRE_SETTING_PLAIN},
+    {"mask", WFRE_SETTING_NAME, FIELD(mask), 0, 0, MASKS,
+     "drop-basis draws for each relation of a batch (as fast as without), or row (published)",
+     WFRE_SETTING_LATER},
+    {"initial", WFRE_SETTING_NAME, FIELD(initial), 0, 0, INITIALS,
+     "sizes of the weights at the start: own, or published (smaller bases)", WFRE_SETTING_LATER},
     {"precision", WFRE_SETTING_NAME, FIELD(precision), 0, 0, PRECISIONS,
      "of matrix products: fp32 or bf16", WFRE_SETTING_PLAIN},
     {"steps", WFRE_SETTING_U64, FIELD(steps), 0, 1e15, NULL,
@@ -156,11 +181,14 @@ wfre_setting_text wfre_train_setting(const wfre_train_settings *settings, size_t
 
 /* ---- presets ------------------------------------------------------------------------------ */
 
-/* The paper's three batches a step (paths, others, paths) as shares of one stream of batches. */
+/* The sizes of the published files of training queries: as many of each type, but a tenth of those
+ * with negation. Paths are 2/3 of all queries, since two of three batches are theirs. */
 static void mix_paper(wfre_train_settings *s)
 {
+    static const double paths = 2.0 / 3, others = 1.0 / 3;
     for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
-        s->mix[t] = t < 3 ? 2.0 / 9 : 1.0 / 21;
+        s->mix[t] = t < 3 ? paths / 3 : t < 5 ? 0.4 * others : 0.04 * others;
+    s->turns = true;
 }
 
 typedef struct paper_row {
@@ -170,11 +198,13 @@ typedef struct paper_row {
     uint64_t steps;
 } paper_row;
 
-/* The table "Best hyperparameters on every dataset"; a step there is three batches. */
+/* The published configurations; a step there is three batches. They agree with the paper's table
+ * "Best hyperparameters on every dataset", but for the iterations on NELL: the table says 10.
+ * WN18RR has no published configuration: the row is the table's. */
 static const paper_row PAPER[] = {
     {"paper-wn18rr", 800, 70, 15, 120, 1e-3, 3 * 120000},
     {"paper-fb15k-237", 1600, 120, 10, 120, 5e-4, 3 * 240000},
-    {"paper-nell", 1600, 70, 10, 180, 5e-4, 3 * 240000},
+    {"paper-nell", 1600, 70, 15, 180, 5e-4, 3 * 240000},
     {"paper-fb15k", 1600, 90, 10, 150, 5e-4, 3 * 360000},
 };
 
@@ -188,15 +218,20 @@ static void fill_paper(const paper_row *row, wfre_train_settings *s)
     s->candidates = WFRE_CANDIDATES_OWN;
     s->guide = WFRE_GUIDE_SCORE;
     s->batch = 512;
-    s->negatives = 32;
-    s->positives = 1;
+    s->negatives = 64; /* every query is scored twice there, with an answer and 32 others each */
+    s->positives = 2;
+    s->repeats = true;
     s->schedule = WFRE_SCHEDULE_STEPS;
+    s->fresh = true;
     s->rate_entities = row->rate;
     s->rate_layers = row->rate;
     s->decay = 0.01;
     s->drop_input = 0.05;
     s->drop_basis = 0.05;
     s->drop_negation = 0.1;
+    s->model.complement = 1 - s->drop_negation;
+    s->mask = WFRE_MASK_ROW;
+    s->initial = WFRE_INITIAL_PUBLISHED;
     s->steps = row->steps;
     s->forward_edges = 1; /* the benchmark's training queries: 1p are all there are */
     mix_paper(s);

@@ -8,6 +8,9 @@
 extern const wfre_setting wfre_train_table[];
 extern const size_t wfre_train_table_count;
 
+/* Applies the rule for rho: sets the model's rho and gamma, and mass, and the rule to "given". */
+WFRE_NODISCARD wfre_status wfre_train_scale(wfre_train_settings *settings, wfre_pool *pool,
+                                            wfre_error *error);
 /* Of a setting of training or model; none if nothing is called so. */
 unsigned wfre_train_setting_traits(const char *name);
 

@@ -76,17 +76,35 @@ cleanup:
     return status;
 }
 
+/* Types of which a part of the queries is not found, with the share that is; "" if there is none.
+ */
+static void list_rare(const training *s, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++) {
+        double found = wfre_batcher_found(s->trainer->batcher, t);
+        if (found > 0.99 || size - used < 32)
+            continue;
+        used += (size_t)wfre_format(text + used, size - used, "%s\"%s\": %.3f",
+                                    used ? ", " : ", \"rare\": {", wfre_train_type_names[t], found);
+    }
+    if (used)
+        (void)wfre_format(text + used, size - used, "}");
+}
+
 /* A step is logged once, also if the run was interrupted right behind it. */
 static wfre_status log_status(training *s, wfre_error *error)
 {
     wfre_train_status now = wfre_trainer_status(s->trainer);
-    char line[512];
+    char line[1024], rare[512];
     if (s->outputs.logged == now.step)
         return WFRE_OK;
+    list_rare(s, rare, sizeof rare);
     (void)wfre_format(line, sizeof line,
                       "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
-                      "\"queries_per_second\": %.0f}\n",
-                      now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
+                      "\"queries_per_second\": %.0f%s}\n",
+                      now.step, now.seconds, now.loss, now.rate, now.queries_per_second, rare);
     s->outputs.logged = now.step;
     return wfre_outputs_log(&s->outputs, line, error);
 }

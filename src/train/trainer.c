@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/rng.h"
 #include "graph/graph.h"
 #include "model/run.h"
+#include "train/settings.h"
 
 enum { BLOCK_ROWS = 16 };
 
@@ -51,6 +53,7 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
         .drop_input = (float)t->settings.drop_input,
         .drop_basis = (float)t->settings.drop_basis,
         .drop_negation = (float)t->settings.drop_negation,
+        .mask_rows = t->settings.mask == WFRE_MASK_ROW,
         .seed = t->settings.seed,
         .step = t->step,
     };
@@ -65,6 +68,50 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
 }
 
 /* ---- loss --------------------------------------------------------------------------------- */
+
+/* When the surrogate is fitted to the model as it is: often at first, while it changes fast. */
+static bool refit_due(uint64_t step)
+{
+    enum { FIRST = 64, EVERY = 1024 };
+    return step >= FIRST && ((step & (step - 1)) == 0 || step % EVERY == 0);
+}
+
+/* Blocks of random rows. */
+static void draw_blocks(const float *rows, size_t count, size_t dim, size_t block, wfre_rng *rng,
+                        size_t wanted, float *out)
+{
+    for (size_t i = 0; i < wanted; i++) {
+        size_t row = wfre_rng_below(rng, (uint32_t)count);
+        size_t at = wfre_rng_below(rng, (uint32_t)(dim / block));
+        memcpy(out + i * block, rows + row * dim + at * block, block * sizeof *out);
+    }
+}
+
+/* Fits the surrogate to the histograms of this batch, if it is time. Its rank stays. */
+static wfre_status refit_surrogate(wfre_trainer *t, wfre_error *error)
+{
+    if (!t->surrogate || !refit_due(t->step))
+        return WFRE_OK;
+    const wfre_score_settings *score = &t->model->settings.score;
+    size_t d = t->model->settings.dim, wanted = wfre_surrogate_wanted(score);
+    wfre_surrogate *fitted = NULL;
+    wfre_status status;
+    float *blocks = wfre_alloc(2 * wanted * score->block, sizeof *blocks);
+    if (!blocks)
+        return wfre_fail_memory(error, "fitting a surrogate");
+    float *right = blocks + wanted * score->block;
+    wfre_rng rng = wfre_rng_for(t->settings.seed, WFRE_FOR_REFITS, t->step, 0);
+    draw_blocks(t->table, t->batch->candidate_count, d, score->block, &rng, wanted, blocks);
+    draw_blocks(t->branches, t->program.root_count, d, score->block, &rng, wanted, right);
+    wfre_surrogate_sample sample = {blocks, right, wanted, wanted};
+    TRY(wfre_surrogate_fit(score, &sample, t->pool, t->surrogate->rank, &fitted, error));
+    wfre_surrogate_free(t->surrogate);
+    t->surrogate = fitted;
+    wfre_matrix_engine_use(t->loss, fitted);
+cleanup:
+    wfre_free(blocks);
+    return status;
+}
 
 static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
 {
@@ -89,7 +136,10 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         .table_gradient = t->table_gradient,
     };
     bool by_score = t->settings.guide == WFRE_GUIDE_SCORE;
-    if (t->settings.guide == WFRE_GUIDE_STAGED && wfre_trainer_progress(t) >= t->settings.stage) {
+    bool staged =
+        t->settings.guide == WFRE_GUIDE_STAGED || t->settings.guide == WFRE_GUIDE_STAGED_SURROGATE;
+    CHECK(refit_surrogate(t, error));
+    if (staged && wfre_trainer_progress(t) >= t->settings.stage) {
         CHECK(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
         by_score = true;
     }
@@ -183,9 +233,22 @@ static float clipping(const wfre_trainer *t)
     return norm > t->settings.clip ? (float)(t->settings.clip / norm) : 1;
 }
 
+/* Forgets the moments, as a new optimizer would. */
+static void restart(wfre_trainer *t)
+{
+    for (uint32_t i = 0; i < t->model->tensor_count; i++) {
+        memset(t->first[i], 0, t->model->tensors[i].count * sizeof *t->first[i]);
+        memset(t->second[i], 0, t->model->tensors[i].count * sizeof *t->second[i]);
+    }
+    t->restart = t->step;
+}
+
 static void update(wfre_trainer *t)
 {
     double factor = rate_factor(t);
+    bool drops = t->settings.schedule == WFRE_SCHEDULE_STEPS && t->step > 0 && factor < t->rate;
+    if (t->settings.fresh && drops)
+        restart(t);
     wfre_adamw adamw = {
         .rate = (float)(factor * t->settings.rate_layers),
         .beta1 = BETA1,
@@ -194,7 +257,7 @@ static void update(wfre_trainer *t)
         .decay = (float)t->settings.decay,
         .gradient_scale = clipping(t),
     };
-    wfre_adamw_at(&adamw, t->step + 1);
+    wfre_adamw_at(&adamw, t->step - t->restart + 1);
     for (uint32_t i = 1; i < t->model->tensor_count; i++)
         wfre_adamw_update(t->linalg, &adamw, t->model->tensors[i].count, t->model->tensors[i].data,
                           t->first[i], t->second[i], t->gradient_tensors[i - 1].data);
@@ -295,11 +358,15 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
     else if (s->candidates != WFRE_CANDIDATES_ALL && s->negatives < 1)
         wrong = "negatives must be at least 1";
     else if (s->guide != WFRE_GUIDE_SCORE && s->candidates == WFRE_CANDIDATES_OWN)
-        wrong = "the local guide needs shared candidates, or all of them";
+        wrong = "this guide needs shared candidates, or all of them";
     else if (s->guide == WFRE_GUIDE_SCORE && s->candidates != WFRE_CANDIDATES_OWN)
         wrong = "the score as guide needs a few candidates for each query: `candidates=own` "
                 "and `negatives=64`";
-    else if (s->guide == WFRE_GUIDE_STAGED && s->hard < 1)
+    else if ((s->guide == WFRE_GUIDE_SURROGATE || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
+             !wfre_surrogate_suits(&s->model.score))
+        wrong = "the surrogate is one of the score wfr with blocks of at most 24 bins";
+    else if ((s->guide == WFRE_GUIDE_STAGED || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
+             s->hard < 1)
         wrong = "a staged run needs hard candidates";
     else if (s->drop_input < 0 || s->drop_input >= 1 || s->drop_basis < 0 || s->drop_basis >= 1 ||
              s->drop_negation < 0 || s->drop_negation >= 1)
@@ -322,11 +389,15 @@ wfre_status wfre_trainer_create(const wfre_graph *graph, const wfre_train_settin
 {
     GIVEN(graph);
     GIVEN(settings);
+    wfre_train_settings scaled = *settings;
     wfre_model *model = NULL;
     wfre_status status;
     TRY(wfre_train_settings_check(settings, error));
-    TRY(wfre_model_create(graph, &settings->model, settings->seed, &model, error));
-    TRY(wfre_trainer_create_with(graph, settings, pool, model, result, error));
+    TRY(wfre_train_scale(&scaled, pool, error));
+    TRY(wfre_model_create(graph, &scaled.model, scaled.seed, &model, error));
+    if (scaled.initial == WFRE_INITIAL_PUBLISHED)
+        wfre_model_initialise_published(model, scaled.seed);
+    TRY(wfre_trainer_create_with(graph, &scaled, pool, model, result, error));
     model = NULL; /* the trainer's now */
 cleanup:
     wfre_model_free(model);
@@ -372,6 +443,10 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
     TRY(wfre_run_create(t->model, pool, t->linalg, settings->precision, &t->run, error));
     TRY(wfre_matrix_engine_create(&t->settings, pool, t->linalg, &t->loss, error));
     TRY(wfre_pair_engine_create(&t->settings, pool, t->linalg, &t->pairs, error));
+    if (settings->guide == WFRE_GUIDE_SURROGATE || settings->guide == WFRE_GUIDE_STAGED_SURROGATE) {
+        TRY(wfre_surrogate_fit(&t->settings.model.score, NULL, pool, 0, &t->surrogate, error));
+        wfre_matrix_engine_use(t->loss, t->surrogate);
+    }
     TRY(wfre_batcher_create(graph, &t->settings, pool, &t->batcher, error));
     t->started = wfre_clock();
     *result = t;
@@ -389,6 +464,7 @@ void wfre_trainer_free(wfre_trainer *t)
         return;
     wfre_batcher_free(t->batcher);
     wfre_matrix_engine_free(t->loss);
+    wfre_surrogate_free(t->surrogate);
     wfre_pair_engine_free(t->pairs);
     wfre_run_free(t->run);
     wfre_program_free(&t->program);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "model/run.h"
 #include "train/batch.h"
+#include "wfr/surrogate.h"
 
 struct wfre_trainer {
     wfre_train_settings settings;
@@ -27,14 +28,16 @@ struct wfre_trainer {
     wfre_run *run;
     wfre_matrix_engine *loss;
     wfre_pair_engine *pairs;
-    float *table;           /* [slots, d] the batch's entities */
-    float *table_gradient;  /* [slots, d] */
-    float *branches;        /* [roots, d] the embedded queries */
-    float *branch_gradient; /* [roots, d] */
+    wfre_surrogate *surrogate; /* NULL unless the guide is one */
+    float *table;              /* [slots, d] the batch's entities */
+    float *table_gradient;     /* [slots, d] */
+    float *branches;           /* [roots, d] the embedded queries */
+    float *branch_gradient;    /* [roots, d] */
     size_t table_capacity, table_gradient_capacity, branch_capacity, branch_gradient_capacity;
     float *zeros; /* [threads, d] the gradient of an entity that the batch does not touch */
 
     uint64_t step;
+    uint64_t restart;      /* the step at which AdamW began */
     uint64_t own_steps;    /* since this process began */
     double started;        /* on wfre_clock */
     double seconds_before; /* spent before a resumption */

@@ -21,6 +21,7 @@ typedef struct fixture {
     wfre_linalg *linalg;
     wfre_matrix_engine *matrix;
     wfre_pair_engine *pairs;
+    wfre_surrogate *surrogate;
     bool by_pairs;
 } fixture;
 
@@ -91,6 +92,7 @@ static void open_fixture(fixture *f, wfre_loss loss, wfre_score_kind kind, doubl
 static void close_fixture(fixture *f)
 {
     wfre_pair_engine_free(f->pairs);
+    wfre_surrogate_free(f->surrogate);
     wfre_matrix_engine_free(f->matrix);
     wfre_linalg_free(f->linalg);
     wfre_pool_free(f->pool);
@@ -127,16 +129,26 @@ static bool compare(fixture *f, float *value, double gradient, double tolerance)
     return true;
 }
 
-static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, uint32_t members,
-                            bool by_pairs, uint64_t seed)
+/* Lets the matrix way compare with transport. */
+static void use_surrogate(fixture *f, uint32_t block, double radius, double power)
 {
-    fixture f;
-    open_fixture(&f, loss, kind, mass, members, seed);
-    f.by_pairs = by_pairs;
-    (void)evaluate(&f);
+    wfre_score_settings *score = &f->settings.model.score;
+    score->block = block;
+    score->radius = radius;
+    score->power = power;
+    score->iterations = 10;
+    wfre_matrix_engine_free(f->matrix);
+    assert_ok(wfre_matrix_engine_create(&f->settings, f->pool, f->linalg, &f->matrix, error));
+    assert_ok(wfre_surrogate_fit(score, NULL, f->pool, 0, &f->surrogate, error));
+    wfre_matrix_engine_use(f->matrix, f->surrogate);
+}
+
+static void check_fixture(fixture *f, uint32_t members)
+{
+    (void)evaluate(f);
     float branch[BRANCHES * DIM], table[CANDIDATES * DIM];
-    memcpy(branch, f.branch_gradient, sizeof branch);
-    memcpy(table, f.table_gradient, sizeof table);
+    memcpy(branch, f->branch_gradient, sizeof branch);
+    memcpy(table, f->table_gradient, sizeof table);
     double size = 0; /* each member's gradient is that of its own loss, of which f is the mean */
     for (size_t i = 0; i < BRANCHES * DIM; i++)
         size = fmax(size, fabs((double)(branch[i] /= (float)members)));
@@ -145,11 +157,44 @@ static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, u
     assert_true(size > 1e-4);
     int compared = 0, asked = 0;
     for (size_t i = 0; i < BRANCHES * DIM; i += 3, asked++)
-        compared += compare(&f, &f.branches[i], (double)branch[i], 0.02 * size + 2e-4);
+        compared += compare(f, &f->branches[i], (double)branch[i], 0.02 * size + 2e-4);
     for (size_t i = 0; i < CANDIDATES * DIM; i += 3, asked++)
-        compared += compare(&f, &f.table[i], (double)table[i], 0.02 * size + 2e-4);
+        compared += compare(f, &f->table[i], (double)table[i], 0.02 * size + 2e-4);
     assert_true(compared > asked * 3 / 4);
+}
+
+static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, uint32_t members,
+                            bool by_pairs, uint64_t seed)
+{
+    fixture f;
+    open_fixture(&f, loss, kind, mass, members, seed);
+    f.by_pairs = by_pairs;
+    check_fixture(&f, members);
     close_fixture(&f);
+}
+
+/* Every preset of the score, blocks of all lengths, with a price of mass and with members. */
+static void test_surrogate(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t block, members;
+        double radius, power, mass;
+    } cases[] = {{5, 1, 3.14159265358979, 2, 0},
+                 {5, 2, 3, 1, 0.7},
+                 {5, 1, 3, -1, 0},
+                 {5, 1, 1, -1, 0.7},
+                 {2, 2, 2, -1, 0},
+                 {10, 2, 3, -1, 0.7},
+                 {20, 1, 5, 2, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int loss = WFRE_LOSS_SIGMOID; loss <= WFRE_LOSS_SOFTMAX; loss++) {
+            fixture f;
+            open_fixture(&f, (wfre_loss)loss, WFRE_SCORE_WFR, cases[i].mass, cases[i].members, i);
+            use_surrogate(&f, cases[i].block, cases[i].radius, cases[i].power);
+            check_fixture(&f, cases[i].members);
+            close_fixture(&f);
+        }
 }
 
 static void test_matrix(void **state)
@@ -281,9 +326,9 @@ static void test_extreme_logits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),         cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_ways_agree),     cmocka_unit_test(test_hardest),
-        cmocka_unit_test(test_extreme_logits),
+        cmocka_unit_test(test_matrix),  cmocka_unit_test(test_surrogate),
+        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_ways_agree),
+        cmocka_unit_test(test_hardest), cmocka_unit_test(test_extreme_logits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Gradients of the whole model against finite differences, over random query shapes: every
  * operator, t-norm, union mode, layer count, one member and two, with shared bases and free
- * matrices, with and without dropout.
+ * matrices, with and without dropout (with masks for each relation and for each row).
  *
  * The objective is a random linear functional of the embedded queries, so that every row matters.
  * Dropout masks depend on seed and step alone, hence stay the same while a parameter is moved. */
@@ -156,6 +156,8 @@ static void test_gradients(void **state)
         s.model.layers = 1 + (uint32_t)(seed / 9 % 2);
         s.model.members = 1 + (uint32_t)(seed / 8 % 2);
         s.model.bases = seed % 4 == 0 ? 0 : 3;
+        s.model.complement = seed % 5 < 2 ? 0.8 : 1;
+        s.noise.mask_rows = seed % 4 == 3;
         if (seed % 2) {
             s.noise.drop_input = 0.2f;
             s.noise.drop_basis = 0.3f;

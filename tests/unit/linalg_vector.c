@@ -163,6 +163,8 @@ static void check_sums(const kernel_set *set)
         fill_random(l + 1000, n, -1.0f, 1.0f, guard(&y, l % 4, n));
         assert_true(fabs(t->sum(n, x.x) - r->sum(n, x.x)) <= 1e-11);
         assert_true(fabs(t->dot(n, x.x, y.x) - r->dot(n, x.x, y.x)) <= 1e-11);
+        assert_true(fabs((double)t->dot_float(n, x.x, y.x) - r->dot(n, x.x, y.x)) <=
+                    1e-6 * (1 + (double)n));
         assert_true(fabs(t->squared_norm(n, x.x) - r->squared_norm(n, x.x)) <= 1e-11);
         if (n == 0)
             continue;

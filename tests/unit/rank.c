@@ -8,8 +8,8 @@
 #include "measure/rank.h"
 #include "model/embed.h"
 #include "search/filter.h"
-#include "search/separable.h"
 #include "star.h"
+#include "wfr/separable.h"
 
 enum { ENTITIES = 2500, QUERIES = 24, ANSWERS = 5 };
 

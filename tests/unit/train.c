@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "base/text.h"
 #include "report/curve.h"
 #include "sealing.h"
 #include "toy.h"
 #include "train/checkpoint.h"
+#include "train/settings.h"
 
 /* Every way of training, small. */
 static wfre_train_settings recipe(int variant)
@@ -26,7 +28,7 @@ static wfre_train_settings recipe(int variant)
     s.positives = variant == 2 ? 3 : 1;
     s.every_answer = variant < 2;
     s.steps = 6;
-    s.drop_basis = variant == 0 ? 0.1 : 0;
+    s.drop_basis = variant == 0 || variant == 3 ? 0.1 : 0;
     if (variant == 4)
         s.precision = WFRE_BF16;
     if (variant == 1)
@@ -36,9 +38,15 @@ static wfre_train_settings recipe(int variant)
         s.stage = 0.5;
         s.clip = 0.1;
     }
+    if (variant == 2 || variant == 3)
+        s.deal = 4;
+    if (variant == 5) {
+        s.guide = WFRE_GUIDE_STAGED_SURROGATE;
+        s.model.score.radius = 3;
+    }
     return s;
 }
-enum { VARIANTS = 5 };
+enum { VARIANTS = 6 };
 
 /* The last variant updates entities as large graphs do. */
 static void choose_updates(wfre_trainer *trainer, int variant)
@@ -609,6 +617,177 @@ static void test_settings(void **state)
 }
 
 /* The recipe fits itself to the graph: few relations, many, and many edges an entity. */
+/* What the paper presets do as the published code does. */
+static void test_published(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_train_settings settings = recipe(3);
+    wfre_trainer *trainer;
+    settings.steps = 12;
+    settings.batch = 60;
+    settings.positives = 2;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    bool twice = false, answers = false;
+    for (int step = 0; step < 12; step++) {
+        take_steps(trainer, 1);
+        const wfre_batch *batch = trainer->batch;
+        for (size_t q = 0; q < batch->queries; q++) { /* paths, others, paths */
+            assert_true((batch->types[q] >= 3) == (step % 3 == 1));
+            const uint32_t *positives = batch->positives + batch->positive_begin[q];
+            assert_int_equal(batch->positive_begin[q + 1] - batch->positive_begin[q], 2);
+            twice = twice || positives[0] == positives[1];
+            assert_int_equal(batch->negative_begin[q + 1] - batch->negative_begin[q], 16);
+            for (uint32_t i = batch->negative_begin[q]; i < batch->negative_begin[q + 1]; i++)
+                for (uint32_t a = batch->answer_begin[q]; a < batch->answer_begin[q + 1]; a++)
+                    answers = answers || batch->negatives[i] == batch->answers[a];
+        }
+        /* AdamW began anew where the rate dropped: after a single step the second moment is
+         * (1 - beta2) times the square of what the first is (1 - beta1) times of. */
+        uint64_t since = step < 6 ? 0 : step < 9 ? 6 : 9;
+        assert_int_equal(trainer->restart, since);
+        for (size_t i = 0; i < 20 && (uint64_t)step == since; i++) {
+            double gradient = (double)trainer->first[4][i] / 0.1;
+            assert_true(fabs((double)trainer->second[4][i] - 0.001 * gradient * gradient) <=
+                        1e-4 * 0.001 * gradient * gradient);
+        }
+    }
+    assert_true(twice && answers);
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
+static void note_relations(const wfre_node *node, bool *seen)
+{
+    if (node->op == WFRE_OP_PROJECT)
+        seen[node->id] = true;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        note_relations(node->children[i], seen);
+}
+
+/* Distinct relations of a batch, over twelve steps; their types are counted, too. */
+static double relations_a_batch(const wfre_graph *graph, uint32_t deal, uint32_t *types)
+{
+    wfre_train_settings settings = recipe(0);
+    wfre_trainer *trainer;
+    size_t distinct = 0;
+    settings.batch = 64;
+    settings.deal = deal;
+    settings.steps = 12;
+    memset(types, 0, WFRE_TRAIN_TYPES * sizeof *types);
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    for (int step = 0; step < 12; step++) {
+        bool seen[400] = {false};
+        take_steps(trainer, 1);
+        for (size_t q = 0; q < trainer->batch->queries; q++) {
+            note_relations(trainer->batch->trees[q], seen);
+            types[trainer->batch->types[q]]++;
+        }
+        for (size_t r = 0; r < 400; r++)
+            distinct += seen[r];
+    }
+    wfre_trainer_free(trainer);
+    return (double)distinct / 12;
+}
+
+/* Batches that are dealt out have fewer relations, and as many queries of each type. */
+static void test_deal(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 300, 200, 3000);
+    uint32_t plain[WFRE_TRAIN_TYPES], dealt[WFRE_TRAIN_TYPES];
+    double before = relations_a_batch(graph, 1, plain);
+    double after = relations_a_batch(graph, 6, dealt);
+    print_message("relations a batch: %.1f, dealt out %.1f\n", before, after);
+    assert_true(after < 0.92 * before);
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        assert_true(abs((int)plain[t] - (int)dealt[t]) <= 12);
+    wfre_graph_close(graph);
+}
+
+/* By the rule, the logits of random histograms spread alike for every score. */
+static void test_rho_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t block;
+        double radius, power;
+    } cases[] = {{5, 1, -1}, {5, 3, -1}, {5, 3.14159265358979, 2}, {10, 3, -1}, {20, 2, 1}};
+    double spread[5], mean[5];
+    for (size_t i = 0; i < 5; i++) {
+        wfre_train_settings s = recipe(0);
+        s.model.score.block = cases[i].block;
+        s.model.score.radius = cases[i].radius;
+        s.model.score.power = cases[i].power;
+        s.rho_rule = WFRE_RHO_SPREAD;
+        s.mass = 0.05;
+        assert_ok(wfre_train_scale(&s, NULL, error));
+        assert_true(s.rho_rule == WFRE_RHO_GIVEN);
+        assert_true(fabs(s.mass * s.model.rho - 0.05 * 14) < 1e-9);
+        enum { ROWS = 60, WIDTH = 400, PAIRS = ROWS * ROWS };
+        static float rows[ROWS * WIDTH], queries[ROWS * WIDTH], distance[PAIRS];
+        static uint32_t left[PAIRS], right[PAIRS];
+        wfre_rng rng = wfre_rng_keyed(77, 0, 0);
+        for (size_t k = 0; k < ROWS * WIDTH; k++)
+            rows[k] = wfre_rng_float(&rng);
+        for (size_t k = 0; k < ROWS * WIDTH; k++)
+            queries[k] = (float)(1 / (1 + exp(-wfre_rng_normal(&rng))));
+        wfre_score_settings score = s.model.score;
+        wfre_score *made;
+        score.dimension = WIDTH;
+        assert_ok(wfre_score_create(&score, &made, error));
+        for (uint32_t k = 0; k < PAIRS; k++) {
+            left[k] = k % ROWS;
+            right[k] = k / ROWS;
+        }
+        wfre_pairs pairs = {{rows, WIDTH}, {queries, WIDTH}, left, right, PAIRS};
+        assert_ok(wfre_score_pairs(made, NULL, &pairs, distance, NULL, error));
+        wfre_score_free(made);
+        double variance = 0, sum = 0;
+        for (size_t q = 0; q < ROWS; q++) {
+            double own = 0, squares = 0;
+            for (size_t k = 0; k < ROWS; k++) {
+                double logit = s.model.gamma - s.model.rho * (double)distance[q * ROWS + k];
+                own += logit / ROWS;
+                squares += logit * logit / ROWS;
+            }
+            sum += own / ROWS;
+            variance += (squares - own * own) / ROWS;
+        }
+        mean[i] = sum;
+        spread[i] = sqrt(variance);
+        print_message("block %u, radius %g: rho %.1f, logits %.2f +- %.3f\n", cases[i].block,
+                      cases[i].radius, s.model.rho, sum, spread[i]);
+        assert_true(fabs(spread[i] / spread[0] - 1) < 0.2);
+        assert_true(fabs(mean[i] - mean[0]) < 0.6);
+    }
+}
+
+/* Xavier's rule for all bases at once, and the gain sqrt 2 for the coefficients. */
+static void test_initial(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_train_settings settings = recipe(3);
+    wfre_trainer *trainer;
+    settings.model.dim = 100;
+    settings.model.bases = 9;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    const double most[] = {1, sqrt(2 * 6.0 / (8 + 9)), sqrt(6.0 / (100 * 10)), 0.1};
+    for (int t = 1; t < 4; t++) {
+        const wfre_tensor *tensor = &trainer->model->tensors[t];
+        double sum = 0, highest = 0;
+        for (size_t i = 0; i < tensor->count; i++) {
+            sum += pow((double)tensor->data[i], 2);
+            highest = fmax(highest, fabs((double)tensor->data[i]));
+        }
+        assert_true(highest <= most[t] * (1 + 1e-6) && highest > 0.9 * most[t]);
+        assert_true(fabs(sqrt(3 * sum / (double)tensor->count) / most[t] - 1) < 0.2);
+    }
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
 static void test_presets(void **state)
 {
     (void)state;
@@ -658,6 +837,10 @@ static void test_nearly_absent_types(void **state)
     wfre_trainer *trainer;
     assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
     take_steps(trainer, 40);
+    /* Drawn as often as they are found: some 1% of those that 24 attempts are spent on. */
+    double found = wfre_batcher_found(trainer->batcher, 3);
+    print_message("2i: %.3f found\n", found);
+    assert_true(found > 0.003 && found < 0.04 && wfre_batcher_found(trainer->batcher, 0) == 1);
     wfre_trainer_free(trainer);
     wfre_graph_close(graph);
 }
@@ -710,6 +893,10 @@ int main(void)
         cmocka_unit_test(test_learning),
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_initial),
+        cmocka_unit_test(test_rho_rule),
+        cmocka_unit_test(test_deal),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rare_types),

@@ -5,7 +5,7 @@
  *     C C' = U S^2 U'                the best rank-k part of C is U_k U_k' C
  *     left = La^-T U_k,  right = Lb^-T C' U_k
  */
-#include "search/separable.h"
+#include "wfr/separable.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  *
  * Works on samples: V[i, j] = D(x_i, y_j), and raw features A of the x_i and B of the y_j. Finds
  * linear maps to `rank` features each, with A left (B right)' closest to V. */
-#ifndef WFRE_SRC_SEARCH_SEPARABLE_H
-#define WFRE_SRC_SEARCH_SEPARABLE_H
+#ifndef WFRE_SRC_WFR_SEPARABLE_H
+#define WFRE_SRC_WFR_SEPARABLE_H
 
 #include "base/error.h"
 

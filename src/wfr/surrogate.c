@@ -1,0 +1,436 @@
+/* Fitting the surrogate: sample blocks, score all pairs, reduced-rank regression, cut. */
+#include "wfr/surrogate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "wfr/kernels.h"
+#include "wfr/separable.h"
+
+enum { TEST_BLOCKS = 40, KERNELS = 3, MOST_FORMS = (1 + KERNELS) * WFRE_SURROGATE_BLOCK + 1 };
+
+static const double MOST_LOSS = 0.02; /* of the gradient, by the cut */
+/* Gradients are compared where training does not bend them, and by differences of this step. */
+static const float SLOPE_FLOOR = 0.03f, STEP = 4e-3f;
+
+size_t wfre_surrogate_wanted(const wfre_score_settings *settings)
+{
+    return TEST_BLOCKS + 160 + 16 * (size_t)settings->block;
+}
+
+bool wfre_surrogate_suits(const wfre_score_settings *settings)
+{
+    return settings->kind == WFRE_SCORE_WFR && settings->block <= WFRE_SURROGATE_BLOCK;
+}
+
+/* ---- making one --------------------------------------------------------------------------- */
+
+/* The columns of L: bins, their smoothings (none where no mass moves), and the sum. */
+static void fill_linear(const wfre_score_settings *settings, wfre_surrogate *s)
+{
+    const double powers[KERNELS] = {1, 4, 2 / settings->epsilon};
+    size_t a = s->block, kernels = (s->forms - 1) / a - 1;
+    for (size_t i = 0; i < a; i++) {
+        float *row = s->linear + i * s->forms;
+        row[i] = 1;
+        for (size_t k = 0; k < kernels; k++)
+            for (size_t j = 0; j < a; j++) {
+                double distance = i > j ? (double)(i - j) : (double)(j - i);
+                double log_c = wfre_log_cosine(distance, settings->radius);
+                row[(1 + k) * a + j] = (float)exp(powers[k] * log_c);
+            }
+        row[s->forms - 1] = 1;
+        for (size_t g = 0; g < s->forms; g++)
+            s->linear_back[g * a + i] = row[g];
+    }
+}
+
+wfre_status wfre_surrogate_allocate(const wfre_score_settings *settings, size_t rank,
+                                    wfre_surrogate **result, wfre_error *error)
+{
+    size_t a = settings->block, kernels = settings->radius > 1 ? KERNELS : 0;
+    wfre_surrogate *s = wfre_alloc_zero(1, sizeof *s);
+    if (!s)
+        return wfre_fail_memory(error, "making a surrogate");
+    s->block = a;
+    s->forms = (1 + kernels) * a + 1;
+    s->features = 1 + a + s->forms;
+    s->rank = rank;
+    s->floor = settings->floor;
+    s->power = 1 / (2 + settings->epsilon);
+    float **maps[] = {&s->left, &s->right, &s->left_back, &s->right_back};
+    s->linear = wfre_alloc_tensor(a * s->forms, sizeof(float));
+    s->linear_back = wfre_alloc_tensor(a * s->forms, sizeof(float));
+    bool made = s->linear && s->linear_back;
+    for (size_t i = 0; i < 4; i++) {
+        *maps[i] = wfre_alloc_tensor(s->features * rank, sizeof(float));
+        made = made && *maps[i];
+    }
+    if (!made) {
+        wfre_surrogate_free(s);
+        return wfre_fail_memory(error, "making a surrogate");
+    }
+    fill_linear(settings, s);
+    *result = s;
+    return WFRE_OK;
+}
+
+void wfre_surrogate_complete(wfre_surrogate *s)
+{
+    for (size_t f = 0; f < s->features; f++)
+        for (size_t k = 0; k < s->rank; k++) {
+            s->left_back[k * s->features + f] = s->left[f * s->rank + k];
+            s->right_back[k * s->features + f] = s->right[f * s->rank + k];
+        }
+}
+
+void wfre_surrogate_free(wfre_surrogate *s)
+{
+    if (!s)
+        return;
+    wfre_free(s->linear);
+    wfre_free(s->linear_back);
+    wfre_free(s->left);
+    wfre_free(s->right);
+    wfre_free(s->left_back);
+    wfre_free(s->right_back);
+    wfre_free(s);
+}
+
+/* ---- one block, in double precision ------------------------------------------------------- */
+
+/* g = L'x */
+static void forms_of(const wfre_surrogate *s, const float *u, double *g)
+{
+    memset(g, 0, s->forms * sizeof *g);
+    for (size_t i = 0; i < s->block; i++)
+        for (size_t k = 0; k < s->forms; k++)
+            g[k] += (double)s->linear[i * s->forms + k] * ((double)u[i] + s->floor);
+}
+
+static void features_of(const wfre_surrogate *s, const float *u, double *f)
+{
+    double g[MOST_FORMS];
+    forms_of(s, u, g);
+    f[0] = 1;
+    for (size_t i = 0; i < s->block; i++)
+        f[1 + i] = (double)u[i] + s->floor;
+    for (size_t k = 0; k < s->forms; k++)
+        f[1 + s->block + k] = pow(g[k], s->power);
+}
+
+/* The gradient by x of f(x)' slope. */
+static void carry_back(const wfre_surrogate *s, const float *u, const double *slope, double *out)
+{
+    double g[MOST_FORMS];
+    forms_of(s, u, g);
+    for (size_t k = 0; k < s->forms; k++)
+        g[k] = slope[1 + s->block + k] * s->power * pow(g[k], s->power - 1);
+    for (size_t i = 0; i < s->block; i++) {
+        out[i] = slope[1 + i];
+        for (size_t k = 0; k < s->forms; k++)
+            out[i] += (double)s->linear[i * s->forms + k] * g[k];
+    }
+}
+
+double wfre_surrogate_block(const wfre_surrogate *s, const float *u, const float *v,
+                            double *gradient)
+{
+    enum { MOST = 1 + WFRE_SURROGATE_BLOCK + MOST_FORMS };
+    double left[MOST], right[MOST], slope[MOST] = {0}, value = 0;
+    features_of(s, u, left);
+    features_of(s, v, right);
+    for (size_t k = 0; k < s->rank; k++) {
+        double p = 0, q = 0;
+        for (size_t f = 0; f < s->features; f++) {
+            p += (double)s->left[f * s->rank + k] * left[f];
+            q += (double)s->right[f * s->rank + k] * right[f];
+        }
+        value += p * q;
+        for (size_t f = 0; f < s->features; f++)
+            slope[f] += (double)s->left[f * s->rank + k] * q;
+    }
+    if (gradient)
+        carry_back(s, u, slope, gradient);
+    return value;
+}
+
+/* ---- samples ------------------------------------------------------------------------------ */
+
+/* Spread, narrow, saturated and sparse blocks in turn. */
+static void draw_blocks(uint64_t key, size_t count, size_t block, float *blocks)
+{
+    wfre_rng rng = wfre_rng_for(0, WFRE_FOR_SURROGATE, key, 0);
+    for (size_t i = 0; i < count * block; i++) {
+        float u = wfre_rng_float(&rng);
+        switch (i / block % 4) {
+        case 0:
+            blocks[i] = u;
+            break;
+        case 1: /* the sigmoid of a normal variable */
+            blocks[i] = (float)(1 / (1 + exp(-wfre_rng_normal(&rng))));
+            break;
+        case 2:
+            blocks[i] =
+                (u < 0.5f ? 0 : 1) + (u < 0.5f ? 1.0f : -1.0f) * powf(wfre_rng_float(&rng), 4);
+            break;
+        default:
+            blocks[i] = (u < 0.5f ? 0.05f : 1) * wfre_rng_float(&rng);
+        }
+    }
+}
+
+/* The value of every pair of blocks, [left, right]. */
+static wfre_status score_pairs(const wfre_score *score, wfre_pool *pool, const float *left,
+                               size_t rows, const float *right, size_t columns, float *values,
+                               wfre_error *error)
+{
+    size_t a = wfre_score_get_settings(score)->block;
+    wfre_store *store = NULL;
+    wfre_status status;
+    /* The store stands on the left, and distances come query by query. */
+    float *swapped = wfre_alloc(rows * columns, sizeof *swapped);
+    if (!swapped)
+        return wfre_fail_memory(error, "fitting a surrogate");
+    TRY(wfre_store_create(score, pool, left, WFRE_FLOAT32, a, rows, &store, error));
+    wfre_rank_job job = {
+        .queries = {right, a}, .query_count = columns, .ranking = WFRE_RANK_TRUE, .stride = rows};
+    TRY(wfre_score_rank(score, pool, store, &job, swapped, error));
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            values[i * columns + j] = swapped[j * rows + i];
+cleanup:
+    wfre_store_free(store);
+    wfre_free(swapped);
+    return status;
+}
+
+/* ---- fitting ------------------------------------------------------------------------------ */
+
+/* The first columns of the full maps. */
+static void cut(const double *left, const double *right, wfre_surrogate *s)
+{
+    size_t all = s->features;
+    for (size_t f = 0; f < s->features; f++)
+        for (size_t k = 0; k < s->rank; k++) {
+            s->left[f * s->rank + k] = (float)left[f * all + k];
+            s->right[f * s->rank + k] = (float)right[f * all + k];
+        }
+    wfre_surrogate_complete(s);
+}
+
+/* Maps of full rank, columns in the order of what they explain. */
+static wfre_status fit_maps(const wfre_surrogate *s, const wfre_score *score, wfre_pool *pool,
+                            const wfre_surrogate_sample *sample, double *left, double *right,
+                            wfre_error *error)
+{
+    size_t rows = sample->left_count, columns = sample->right_count, all = s->features;
+    wfre_arena arena = {0};
+    wfre_status status;
+    float *values = wfre_arena_alloc(&arena, rows * columns, sizeof *values);
+    double *v = wfre_arena_alloc(&arena, rows * columns, sizeof *v);
+    double *a = wfre_arena_alloc(&arena, rows * all, sizeof *a);
+    double *b = wfre_arena_alloc(&arena, columns * all, sizeof *b);
+    if (!values || !v || !a || !b) {
+        status = wfre_fail_memory(error, "fitting a surrogate");
+        goto cleanup;
+    }
+    TRY(score_pairs(score, pool, sample->left, rows, sample->right, columns, values, error));
+    for (size_t i = 0; i < rows * columns; i++)
+        v[i] = (double)values[i];
+    for (size_t i = 0; i < rows; i++)
+        features_of(s, sample->left + i * s->block, a + i * all);
+    for (size_t i = 0; i < columns; i++)
+        features_of(s, sample->right + i * s->block, b + i * all);
+    wfre_separable problem = {.rows = rows,
+                              .columns = columns,
+                              .v = v,
+                              .features = all,
+                              .a = a,
+                              .b = b,
+                              .rank = all,
+                              .left = left,
+                              .right = right};
+    TRY(wfre_separable_fit(&problem, error));
+cleanup:
+    wfre_arena_free(&arena);
+    return status;
+}
+
+/* What the score says about test pairs: values, derivatives by x, and the envelope's. */
+typedef struct truth {
+    const float *left, *right;
+    size_t count; /* on each side */
+    float *values, *higher, *lower, *moved;
+    float *slopes;   /* [count, count, a] */
+    float *envelope; /* [count, count, a] */
+    bool *counts;    /* [count, a] whether a derivative is compared */
+} truth;
+
+/* Derivatives by central differences, a bin at a time. */
+static wfre_status differentiate(truth *t, const wfre_score *score, wfre_pool *pool, size_t bin,
+                                 wfre_error *error)
+{
+    size_t a = wfre_score_get_settings(score)->block, n = t->count;
+    wfre_status status = WFRE_OK;
+    for (int side = 0; side < 2; side++) {
+        memcpy(t->moved, t->left, n * a * sizeof *t->moved);
+        for (size_t i = 0; i < n; i++)
+            t->moved[i * a + bin] += side ? STEP : -STEP;
+        TRY(score_pairs(score, pool, t->moved, n, t->right, n, side ? t->higher : t->lower, error));
+    }
+    for (size_t i = 0; i < n; i++) {
+        float at = t->left[i * a + bin];
+        t->counts[i * a + bin] = at > SLOPE_FLOOR && at < 1 - STEP;
+        for (size_t j = 0; j < n; j++)
+            t->slopes[(i * n + j) * a + bin] =
+                (t->higher[i * n + j] - t->lower[i * n + j]) / (2 * STEP);
+    }
+cleanup:
+    return status;
+}
+
+static wfre_status find_truth(truth *t, wfre_arena *arena, const wfre_score *score, wfre_pool *pool,
+                              wfre_error *error)
+{
+    size_t a = wfre_score_get_settings(score)->block, n = t->count, pairs = n * n;
+    wfre_status status;
+    uint32_t *left_index = wfre_arena_alloc(arena, pairs, sizeof *left_index);
+    uint32_t *right_index = wfre_arena_alloc(arena, pairs, sizeof *right_index);
+    t->values = wfre_arena_alloc(arena, pairs, sizeof *t->values);
+    t->higher = wfre_arena_alloc(arena, pairs, sizeof *t->higher);
+    t->lower = wfre_arena_alloc(arena, pairs, sizeof *t->lower);
+    t->moved = wfre_arena_alloc(arena, n * a, sizeof *t->moved);
+    t->slopes = wfre_arena_alloc(arena, pairs * a, sizeof *t->slopes);
+    t->envelope = wfre_arena_alloc(arena, pairs * a, sizeof *t->envelope);
+    t->counts = wfre_arena_alloc(arena, n * a, sizeof *t->counts);
+    if (!left_index || !right_index || !t->values || !t->higher || !t->lower || !t->moved ||
+        !t->slopes || !t->envelope || !t->counts) {
+        status = wfre_fail_memory(error, "fitting a surrogate");
+        goto cleanup;
+    }
+    for (size_t i = 0; i < pairs; i++) {
+        left_index[i] = (uint32_t)(i / n);
+        right_index[i] = (uint32_t)(i % n);
+    }
+    wfre_pairs all = {{t->left, a}, {t->right, a}, left_index, right_index, pairs};
+    wfre_gradients gradients = {t->envelope, NULL, a};
+    TRY(wfre_score_pairs(score, pool, &all, t->values, &gradients, error));
+    for (size_t bin = 0; bin < a; bin++)
+        TRY(differentiate(t, score, pool, bin, error));
+cleanup:
+    return status;
+}
+
+/* Fills the surrogate's record of how well it fits the test pairs. */
+static void judge(wfre_surrogate *s, const truth *t)
+{
+    size_t a = s->block, n = t->count;
+    double mean = 0, spread = 0, off = 0, size = 0, apart = 0, envelope = 0;
+    for (size_t i = 0; i < n * n; i++)
+        mean += (double)t->values[i] / (double)(n * n);
+    for (size_t i = 0; i < n * n; i++) {
+        double gradient[WFRE_SURROGATE_BLOCK];
+        const float *left = t->left + i / n * a, *right = t->right + i % n * a;
+        double value = wfre_surrogate_block(s, left, right, gradient);
+        spread += pow((double)t->values[i] - mean, 2);
+        off += pow((double)t->values[i] - value, 2);
+        for (size_t k = 0; k < a; k++)
+            if (t->counts[i / n * a + k]) {
+                double slope = (double)t->slopes[i * a + k];
+                size += slope * slope;
+                apart += pow(gradient[k] - slope, 2);
+                envelope += pow((double)t->envelope[i * a + k] - slope, 2);
+            }
+    }
+    s->fit = spread > 0 ? 1 - off / spread : 1;
+    s->gradient_error = size > 0 ? sqrt(apart / size) : 0;
+    s->gradient_error_envelope = size > 0 ? sqrt(envelope / size) : 0;
+}
+
+/* The surrogate of a rank, with its record. */
+static wfre_status make_rank(const wfre_score_settings *settings, const double *left,
+                             const double *right, const truth *t, size_t rank,
+                             wfre_surrogate **result, wfre_error *error)
+{
+    wfre_surrogate_free(*result);
+    *result = NULL;
+    wfre_status status = wfre_surrogate_allocate(settings, rank, result, error);
+    if (status != WFRE_OK)
+        return status;
+    cut(left, right, *result);
+    judge(*result, t);
+    return WFRE_OK;
+}
+
+/* The smallest rank that loses no more than MOST_LOSS, unless one is given. */
+static wfre_status choose_rank(const wfre_score_settings *settings, const double *left,
+                               const double *right, const truth *t, size_t all, size_t given,
+                               wfre_surrogate **result, wfre_error *error)
+{
+    wfre_surrogate *s = NULL;
+    wfre_status status;
+    TRY(make_rank(settings, left, right, t, all, &s, error));
+    double least = s->gradient_error;
+    size_t low = given ? given : 1, high = given ? given : all;
+    while (low < high) {
+        size_t rank = (low + high) / 2;
+        TRY(make_rank(settings, left, right, t, rank, &s, error));
+        if (s->gradient_error <= least + MOST_LOSS)
+            high = rank;
+        else
+            low = rank + 1;
+    }
+    TRY(make_rank(settings, left, right, t, low, &s, error));
+    s->gradient_error_all_ranks = least;
+    *result = s;
+    s = NULL;
+cleanup:
+    wfre_surrogate_free(s);
+    return status;
+}
+
+wfre_status wfre_surrogate_fit(const wfre_score_settings *given,
+                               const wfre_surrogate_sample *sample, wfre_pool *pool, size_t rank,
+                               wfre_surrogate **result, wfre_error *error)
+{
+    size_t a = given->block, wanted = wfre_surrogate_wanted(given);
+    wfre_score_settings settings = *given;
+    wfre_score *score = NULL;
+    wfre_surrogate *shape = NULL;
+    wfre_arena arena = {0};
+    wfre_status status;
+    settings.dimension = a;
+    TRY(wfre_score_create(&settings, &score, error));
+    TRY(wfre_surrogate_allocate(&settings, 1, &shape, error));
+    size_t all = shape->features;
+    float *random = wfre_arena_alloc(&arena, 2 * wanted * a, sizeof *random);
+    double *left = wfre_arena_alloc(&arena, all * all, sizeof *left);
+    double *right = wfre_arena_alloc(&arena, all * all, sizeof *right);
+    if (!random || !left || !right) {
+        status = wfre_fail_memory(error, "fitting a surrogate");
+        goto cleanup;
+    }
+    draw_blocks(1, wanted, a, random);
+    draw_blocks(2, wanted, a, random + wanted * a);
+    wfre_surrogate_sample drawn = {random, random + wanted * a, wanted, wanted};
+    drawn = sample ? *sample : drawn;
+    size_t least = drawn.left_count < drawn.right_count ? drawn.left_count : drawn.right_count;
+    truth t = {.left = drawn.left, .right = drawn.right};
+    t.count = least < 2 * TEST_BLOCKS ? least / 2 : TEST_BLOCKS;
+    drawn.left += t.count * a;
+    drawn.right += t.count * a;
+    drawn.left_count -= t.count;
+    drawn.right_count -= t.count;
+    TRY(fit_maps(shape, score, pool, &drawn, left, right, error));
+    TRY(find_truth(&t, &arena, score, pool, error));
+    TRY(choose_rank(&settings, left, right, &t, all, rank, result, error));
+cleanup:
+    wfre_arena_free(&arena);
+    wfre_surrogate_free(shape);
+    wfre_score_free(score);
+    return status;
+}
