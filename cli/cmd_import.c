@@ -79,6 +79,7 @@ static int run(const cli_call *call)
         .literals = cli_has(call, "literals"),
         .holdout = cli_number(call, "holdout", 0),
         .seed = (uint64_t)cli_integer(call, "seed", 1),
+        .allow_empty = cli_has(call, "allow-empty"),
     };
     wfre_import_report report;
     wfre_error error;
@@ -102,6 +103,7 @@ static const cli_option OPTIONS[] = {
     {"labels", 0, CLI_TEXT, "FILE", "readable names: name <TAB> label [<TAB> description]", 0, 0},
     {"literals", 0, CLI_FLAG, NULL, "keep RDF literals and blank nodes as entities", 0, 0},
     {"holdout", 0, CLI_NUMBER, "SHARE", "hold out this share, half valid, half test", 0, 0.99},
+    {"allow-empty", 0, CLI_FLAG, NULL, "a graph without a triple is no error", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_JSON,
 };

@@ -40,7 +40,8 @@ typedef struct wfre_import_options {
     /* Share of the triples to hold out, half as valid and half as test; 0 for none. An entity's or
      * relation's last training triple is never taken. Only for sources without a split. */
     double holdout;
-    uint64_t seed; /* of the holdout */
+    uint64_t seed;    /* of the holdout */
+    bool allow_empty; /* a graph without a triple is no error */
 } wfre_import_options;
 
 typedef struct wfre_import_report {

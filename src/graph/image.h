@@ -10,11 +10,13 @@
 #include <stdatomic.h>
 
 #include "base/file.h"
+#include "graph/attributes.h"
 #include "graph/graph.h"
+#include "graph/packed.h"
 
 /* The first byte is no text, the last is a newline: a transfer in text mode damages it visibly. */
 #define WFRE_IMAGE_MAGIC "\x89WFREKG\n"
-enum { WFRE_IMAGE_VERSION = 1, WFRE_IMAGE_BYTE_ORDER = 0x01020304, WFRE_IMAGE_ALIGNMENT = 64 };
+enum { WFRE_IMAGE_VERSION = 2, WFRE_IMAGE_BYTE_ORDER = 0x01020304, WFRE_IMAGE_ALIGNMENT = 64 };
 
 /* A table of texts takes three sections. Absent tables have three empty ones. */
 enum {
@@ -44,14 +46,33 @@ enum {
     WFRE_EDGES_SECTIONS
 };
 
+/* Attributes and their terms: graph/dictionary.h, graph/packed.h. All empty if there are none. */
+enum {
+    WFRE_TERMS_CLASSES,
+    WFRE_TERMS_KEYS,
+    WFRE_TERMS_BLOCKS,
+    WFRE_TERMS_BYTES,
+    WFRE_ATTRIBUTE_PREDICATES,
+    WFRE_ATTRIBUTE_ORDERS, /* heads and bytes for each of SPO, PSO, POS */
+    WFRE_ATTRIBUTE_SECTIONS = WFRE_ATTRIBUTE_ORDERS + 2 * 3
+};
+
 enum {
     WFRE_FIRST_EDGES = WFRE_TEXT_TABLES * WFRE_TEXT_SECTIONS,
-    WFRE_IMAGE_SECTIONS = WFRE_FIRST_EDGES + WFRE_SPLITS * WFRE_EDGES_SECTIONS
+    WFRE_OLD_SECTIONS = WFRE_FIRST_EDGES + WFRE_SPLITS * WFRE_EDGES_SECTIONS,
+    WFRE_FIRST_ATTRIBUTES = WFRE_OLD_SECTIONS,
+    WFRE_PREFIXES = WFRE_FIRST_ATTRIBUTES + WFRE_ATTRIBUTE_SECTIONS, /* "name <TAB> IRI <LF>" ... */
+    WFRE_IMAGE_SECTIONS
 };
 
 static inline int wfre_text_section(wfre_text_table table, int part)
 {
     return (int)table * WFRE_TEXT_SECTIONS + part;
+}
+
+static inline int wfre_attribute_section(int part)
+{
+    return WFRE_FIRST_ATTRIBUTES + part;
 }
 
 static inline int wfre_edges_section(int split, int part)
@@ -75,17 +96,44 @@ typedef struct wfre_image_header {
     uint32_t entities;
     uint32_t relations; /* directed: even */
     uint32_t section_count;
-    uint32_t reserved; /* 0 */
+    uint32_t flags;            /* WFRE_IMAGE_RDF_NAMES */
+    uint64_t attributes;       /* triples */
+    uint32_t dictionary_terms; /* IRIs and literals beside the entities */
+    uint32_t blanks;           /* blank nodes */
     wfre_image_section sections[WFRE_IMAGE_SECTIONS];
     uint64_t checksum; /* of all bytes before it */
 } wfre_image_header;
 
-_Static_assert(sizeof(wfre_image_header) == 872, "the layout that docs/FORMAT.md describes");
+/* Version 1: the same up to `flags`, which was 0, then its sections and the checksum. */
+typedef struct wfre_image_old_header {
+    unsigned char same[offsetof(wfre_image_header, attributes)];
+    wfre_image_section sections[WFRE_OLD_SECTIONS];
+    uint64_t checksum;
+} wfre_image_old_header;
+
+_Static_assert(sizeof(wfre_image_old_header) == 872, "as version 1 was");
+
+#define WFRE_DEFAULT_BASE "urn:wfre:"
+
+/* Entities may be literals and blank nodes, named as N-Triples writes them, but for escapes. */
+enum { WFRE_IMAGE_RDF_NAMES = 1 };
 
 /* What the fingerprint covers: names and triples, by the checksums of their sections. */
 uint64_t wfre_image_fingerprint(const wfre_image_header *header);
 /* "entity names, offsets", for messages. */
 const char *wfre_image_section_name(int section, char buffer[64]);
+
+/* ---- writing an image (graph/write.c) ----------------------------------------------------- */
+
+typedef struct wfre_image_writer wfre_image_writer;
+/* Puts the next section into the image. */
+WFRE_NODISCARD wfre_status wfre_image_put(wfre_image_writer *to, int section, const void *bytes,
+                                          size_t length, wfre_error *error);
+/* Attributes and prefixes (graph/write_attributes.c); fills the counts of the header. */
+struct wfre_graph_builder;
+WFRE_NODISCARD wfre_status wfre_image_put_attributes(wfre_image_writer *to,
+                                                     struct wfre_graph_builder *builder,
+                                                     wfre_image_header *header, wfre_error *error);
 
 /* ---- a graph: views into an image --------------------------------------------------------- */
 
@@ -115,8 +163,15 @@ uint32_t *wfre_names_index(const wfre_names *names, uint64_t *slot_count);
 struct wfre_graph {
     _Atomic uint32_t others; /* owners besides the first */
     wfre_mapping mapping;
-    unsigned char *owned; /* the image of a graph built in memory, else NULL */
+    unsigned char *owned;       /* the image of a graph built in memory, else NULL */
+    const unsigned char *image; /* its first byte */
     const wfre_image_header *header;
+    wfre_image_header converted; /* the header of an old version, in the form of this one */
+    wfre_dictionary dictionary;
+    wfre_packed attributes[3]; /* SPO, PSO, POS */
+    const wfre_attribute_predicate *predicates;
+    uint32_t predicate_count;
+    wfre_name prefixes;
     wfre_names names[WFRE_TEXT_TABLES];
     wfre_adjacency edges[WFRE_SPLITS];
     uint32_t groups[WFRE_SPLITS];

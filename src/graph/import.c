@@ -192,7 +192,7 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
     for (int i = 0; i < IMPORTER_COUNT; i++)
         if (IMPORTERS[i]->finish)
             CHECK(IMPORTERS[i]->finish(job, error));
-    if (job->builder->count > 0)
+    if (job->builder->count > 0 || job->builder->attributes.count > 0 || job->options->allow_empty)
         return WFRE_OK;
     uint64_t left_out = job->report->literals + job->report->blanks;
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: no triples%s%s",

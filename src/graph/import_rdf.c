@@ -189,6 +189,7 @@ static wfre_status remember_label(context *c, wfre_name subject, const SerdNode 
 static wfre_status finish_labels(wfre_import_job *job, wfre_error *error)
 {
     wfre_graph_builder *builder = job->builder;
+    wfre_status status = WFRE_OK;
     for (uint32_t i = 0; i < job->pending.subjects.count; i++) {
         size_t length;
         const char *name = wfre_strings_get(&job->pending.subjects, i, &length);
@@ -198,13 +199,14 @@ static wfre_status finish_labels(wfre_import_job *job, wfre_error *error)
         if (label.length == 0)
             continue;
         if (entity != WFRE_NONE)
-            CHECK(wfre_graph_builder_label(builder, entity, label.bytes + 1, label.length - 1,
-                                           error));
+            TRY(wfre_graph_builder_label(builder, entity, label.bytes + 1, label.length - 1,
+                                         error));
         if (pair != WFRE_NONE)
-            CHECK(wfre_graph_builder_relation_label(builder, 2 * pair, label.bytes + 1,
-                                                    label.length - 1, error));
+            TRY(wfre_graph_builder_relation_label(builder, 2 * pair, label.bytes + 1,
+                                                  label.length - 1, error));
     }
-    return WFRE_OK;
+cleanup:
+    return status;
 }
 
 /* ---- statements --------------------------------------------------------------------------- */
@@ -247,6 +249,48 @@ static bool equals(wfre_name name, const char *text)
     return name.length == strlen(text) && memcmp(name.bytes, text, name.length) == 0;
 }
 
+static wfre_status add_term(context *c, const SerdNode *node, const SerdNode *datatype,
+                            const SerdNode *language, uint32_t *term)
+{
+    wfre_name name;
+    wfre_rdf_value value = {.kind = WFRE_RDF_IRI};
+    wfre_status status;
+    wfre_text type = {0};
+    if (node->type == SERD_LITERAL) {
+        value = (wfre_rdf_value){.kind = WFRE_RDF_LITERAL,
+                                 .text = {(const char *)node->buf, node->n_bytes}};
+        if (language && language->buf)
+            value.language = (wfre_name){(const char *)language->buf, language->n_bytes};
+        if (datatype && datatype->buf) {
+            TRY(node_name(c, datatype, NULL, NULL, &name));
+            wfre_text_append(&type, name.bytes, name.length);
+            value.datatype = (wfre_name){type.data, type.length};
+        }
+    } else {
+        TRY(node_name(c, node, NULL, NULL, &name));
+        value.kind = node->type == SERD_BLANK ? WFRE_RDF_BLANK : WFRE_RDF_IRI;
+        value.text = name;
+    }
+    TRY(wfre_attributes_term(&c->job->builder->attributes, &value, term, c->error));
+cleanup:
+    wfre_text_free(&type);
+    return status;
+}
+
+static wfre_status add_attribute(context *c, const SerdNode *subject, const SerdNode *predicate,
+                                 const SerdNode *object, const SerdNode *datatype,
+                                 const SerdNode *language)
+{
+    uint32_t s, p, o;
+    wfre_status status;
+    TRY(add_term(c, subject, NULL, NULL, &s));
+    TRY(add_term(c, predicate, NULL, NULL, &p));
+    TRY(add_term(c, object, datatype, language, &o));
+    TRY(wfre_attributes_add(&c->job->builder->attributes, s, p, o, c->error));
+cleanup:
+    return status;
+}
+
 static wfre_status add_statement(context *c, const SerdNode *subject, const SerdNode *predicate,
                                  const SerdNode *object, const SerdNode *datatype,
                                  const SerdNode *language)
@@ -256,26 +300,21 @@ static wfre_status add_statement(context *c, const SerdNode *subject, const Serd
     wfre_entity head, tail;
     wfre_relation relation;
     wfre_name name;
-    if (blank && !keep) {
-        c->job->report->blanks++;
-        return WFRE_OK;
+    wfre_status status;
+    TRY(node_name(c, predicate, NULL, NULL, &name));
+    if (equals(name, RDFS_LABEL) && literal) {
+        TRY(node_name(c, subject, NULL, NULL, &name));
+        TRY(remember_label(c, name, object, language));
     }
-    CHECK(node_name(c, predicate, NULL, NULL, &name));
-    if (equals(name, RDFS_LABEL)) {
-        if (!literal)
-            return WFRE_OK;
-        CHECK(node_name(c, subject, NULL, NULL, &name));
-        return remember_label(c, name, object, language);
-    }
-    if (literal && !keep) {
-        c->job->report->literals++;
-        return WFRE_OK;
-    }
-    CHECK(relation_of(c, name, &relation));
-    CHECK(entity_of(c, subject, NULL, NULL, &head));
-    CHECK(entity_of(c, object, datatype, language, &tail));
-    return wfre_graph_builder_triple(c->job->builder, c->job->split, head, relation, tail,
-                                     c->error);
+    if ((literal || blank) && !keep)
+        return add_attribute(c, subject, predicate, object, datatype, language);
+    TRY(node_name(c, predicate, NULL, NULL, &name));
+    TRY(relation_of(c, name, &relation));
+    TRY(entity_of(c, subject, NULL, NULL, &head));
+    TRY(entity_of(c, object, datatype, language, &tail));
+    TRY(wfre_graph_builder_triple(c->job->builder, c->job->split, head, relation, tail, c->error));
+cleanup:
+    return status;
 }
 
 /* ---- serd's events ------------------------------------------------------------------------ */

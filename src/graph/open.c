@@ -16,7 +16,7 @@ uint64_t wfre_image_fingerprint(const wfre_image_header *header)
 {
     uint64_t sums[WFRE_IMAGE_SECTIONS];
     size_t count = 0;
-    for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
+    for (int section = 0; section < WFRE_OLD_SECTIONS; section++) {
         int table = section / WFRE_TEXT_SECTIONS, part = section % WFRE_TEXT_SECTIONS;
         bool name = table == WFRE_ENTITY_NAMES || table == WFRE_RELATION_NAMES;
         if (section >= WFRE_FIRST_EDGES || (name && part != WFRE_TEXT_INDEX))
@@ -33,8 +33,22 @@ const char *wfre_image_section_name(int section, char buffer[64])
     static const char *const splits[] = {"train", "valid", "test"};
     static const char *const edges[] = {"relation groups", "group entities", "group starts",
                                         "targets",         "entity starts",  "entity edges"};
+    static const char *const attributes[] = {"term classes",
+                                             "term keys",
+                                             "term blocks",
+                                             "term bytes",
+                                             "attribute predicates",
+                                             "attributes by subject, heads",
+                                             "attributes by subject",
+                                             "attributes by predicate and subject, heads",
+                                             "attributes by predicate and subject",
+                                             "attributes by predicate and object, heads",
+                                             "attributes by predicate and object",
+                                             "prefixes"};
     int edge = section - WFRE_FIRST_EDGES;
-    if (edge < 0)
+    if (section >= WFRE_FIRST_ATTRIBUTES)
+        (void)snprintf(buffer, 64, "%s", attributes[section - WFRE_FIRST_ATTRIBUTES]);
+    else if (edge < 0)
         (void)snprintf(buffer, 64, "%s, %s", tables[section / WFRE_TEXT_SECTIONS],
                        texts[section % WFRE_TEXT_SECTIONS]);
     else
@@ -54,7 +68,8 @@ bool wfre_graph_recognises(const void *bytes, size_t length)
     return length >= 8 && memcmp(bytes, WFRE_IMAGE_MAGIC, 8) == 0;
 }
 
-static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_error *error)
+/* What can be said before the version is known. */
+static wfre_status check_start(const unsigned char *bytes, size_t length, wfre_error *error)
 {
     const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
     if (!wfre_graph_recognises(bytes, length))
@@ -66,16 +81,49 @@ static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_
     if (header->byte_order != WFRE_IMAGE_BYTE_ORDER)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, offsetof(wfre_image_header, byte_order),
                          "graph snapshot of a machine with another byte order; import it here");
-    if (header->version != WFRE_IMAGE_VERSION)
+    if (header->version < 1 || header->version > WFRE_IMAGE_VERSION)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, offsetof(wfre_image_header, version),
-                         "graph snapshot version %u; this program reads version %d: %s",
-                         header->version, WFRE_IMAGE_VERSION,
-                         header->version > WFRE_IMAGE_VERSION ? "use a newer wfre"
-                                                              : "import the graph again");
-    if (length < sizeof *header)
+                         "graph snapshot version %u; this program reads versions 1 to %d: use a "
+                         "newer wfre",
+                         header->version, WFRE_IMAGE_VERSION);
+    return WFRE_OK;
+}
+
+/* Brings the header of version 1 into today's form. */
+static wfre_status convert_header(wfre_graph *graph, const unsigned char *bytes, size_t length,
+                                  wfre_error *error)
+{
+    const wfre_image_old_header *old = (const wfre_image_old_header *)(const void *)bytes;
+    wfre_image_header *header = &graph->converted;
+    if (length < sizeof *old)
         return damaged(error, length, "it ends within its header");
-    if (header->checksum != wfre_hash(bytes, offsetof(wfre_image_header, checksum), 0))
+    if (old->checksum != wfre_hash(bytes, offsetof(wfre_image_old_header, checksum), 0))
         return damaged(error, 0, "wrong header checksum");
+    memcpy(header, old->same, sizeof old->same);
+    memcpy(header->sections, old->sections, sizeof old->sections);
+    if (header->section_count != WFRE_OLD_SECTIONS || header->flags != 0)
+        return damaged(error, 0, "its header contradicts itself");
+    graph->header = header;
+    return WFRE_OK;
+}
+
+static wfre_status check_header(wfre_graph *graph, const unsigned char *bytes, size_t length,
+                                wfre_error *error)
+{
+    const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
+    wfre_status status;
+    TRY(check_start(bytes, length, error));
+    graph->header = header;
+    if (header->version == 1) {
+        TRY(convert_header(graph, bytes, length, error));
+        header = graph->header;
+    } else if (length < sizeof *header) {
+        return damaged(error, length, "it ends within its header");
+    } else if (header->checksum != wfre_hash(bytes, offsetof(wfre_image_header, checksum), 0)) {
+        return damaged(error, 0, "wrong header checksum");
+    } else if (header->section_count != WFRE_IMAGE_SECTIONS) {
+        return damaged(error, 0, "its header contradicts itself");
+    }
     if (header->length != length)
         return wfre_fail(error, WFRE_ERR_FORMAT, length,
                          "damaged graph snapshot: %zu bytes long but should be %llu; copy or "
@@ -83,13 +131,14 @@ static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_
                          length, (unsigned long long)header->length);
     if (header->entities > WFRE_ENTITY_LIMIT || header->relations % 2 != 0 ||
         header->relations / 2 > WFRE_RELATION_LIMIT ||
-        header->section_count != WFRE_IMAGE_SECTIONS ||
         header->triples[WFRE_TRAIN] > header->triples[WFRE_VALID] ||
         header->triples[WFRE_VALID] > header->triples[WFRE_TEST] ||
         header->triples[WFRE_TEST] > WFRE_TRIPLE_LIMIT ||
-        header->fingerprint != wfre_image_fingerprint(header))
+        (uint64_t)header->entities + header->dictionary_terms + header->blanks > INT32_MAX ||
+        header->attributes > INT32_MAX || header->fingerprint != wfre_image_fingerprint(header))
         return damaged(error, 0, "its header contradicts itself");
-    return WFRE_OK;
+cleanup:
+    return status;
 }
 
 /* ---- sections ----------------------------------------------------------------------------- */
@@ -102,7 +151,7 @@ static const void *section_bytes(const wfre_graph *graph, int section, uint64_t 
     if (row->length != length || row->offset % WFRE_IMAGE_ALIGNMENT != 0 || row->offset > whole ||
         row->length > whole - row->offset)
         return NULL;
-    return (const unsigned char *)graph->header + row->offset;
+    return graph->image + row->offset;
 }
 
 static wfre_status bad_section(wfre_error *error, int section)
@@ -170,22 +219,82 @@ static wfre_status view_edges(wfre_graph *graph, int split, wfre_error *error)
     return WFRE_OK;
 }
 
+/* The start of a section of any length, which is put into *length; NULL if it lies outside. */
+static const void *section_any(const wfre_graph *graph, int section, uint64_t *length)
+{
+    *length = graph->header->sections[section].length;
+    return section_bytes(graph, section, *length);
+}
+
+static wfre_status view_dictionary(wfre_graph *graph, wfre_error *error)
+{
+    wfre_dictionary *to = &graph->dictionary;
+    uint64_t classes, blocks;
+    to->count = graph->header->dictionary_terms;
+    to->classes = section_any(graph, wfre_attribute_section(WFRE_TERMS_CLASSES), &classes);
+    to->keys = section_any(graph, wfre_attribute_section(WFRE_TERMS_KEYS), &to->key_length);
+    to->blocks = section_any(graph, wfre_attribute_section(WFRE_TERMS_BLOCKS), &blocks);
+    to->bytes = section_any(graph, wfre_attribute_section(WFRE_TERMS_BYTES), &to->length);
+    to->class_count = (uint32_t)(classes / sizeof *to->classes);
+    to->block_count = (uint32_t)(blocks / sizeof *to->blocks);
+    if (!to->classes || classes % sizeof *to->classes != 0 ||
+        classes / sizeof *to->classes > UINT32_MAX)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_CLASSES));
+    if (!to->keys)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_KEYS));
+    if (!to->blocks || blocks % sizeof *to->blocks != 0 || blocks / sizeof *to->blocks > UINT32_MAX)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_BLOCKS));
+    if (!to->bytes)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_BYTES));
+    const char *wrong = wfre_dictionary_check_classes(to);
+    if (*wrong)
+        return damaged(error, graph->header->sections[WFRE_FIRST_ATTRIBUTES].offset, wrong);
+    return WFRE_OK;
+}
+
+static wfre_status view_attributes(wfre_graph *graph, wfre_error *error)
+{
+    wfre_status status;
+    uint64_t length;
+    TRY(view_dictionary(graph, error));
+    int section = wfre_attribute_section(WFRE_ATTRIBUTE_PREDICATES);
+    graph->predicates = section_any(graph, section, &length);
+    if (!graph->predicates || length % sizeof *graph->predicates != 0 ||
+        length / sizeof *graph->predicates > UINT32_MAX)
+        return bad_section(error, section);
+    graph->predicate_count = (uint32_t)(length / sizeof *graph->predicates);
+    for (int order = 0; order < 3; order++) {
+        wfre_packed *packed = &graph->attributes[order];
+        section = wfre_attribute_section(WFRE_ATTRIBUTE_ORDERS + 2 * order);
+        packed->rows = graph->header->attributes;
+        packed->heads =
+            section_bytes(graph, section, wfre_packed_blocks(packed) * sizeof *packed->heads);
+        packed->bytes = section_any(graph, section + 1, &packed->length);
+        if (!packed->heads || !packed->bytes)
+            return bad_section(error, packed->heads ? section + 1 : section);
+    }
+    graph->prefixes.bytes = section_any(graph, WFRE_PREFIXES, &length);
+    if (!graph->prefixes.bytes)
+        return bad_section(error, WFRE_PREFIXES);
+    graph->prefixes.length = (size_t)length;
+cleanup:
+    return status;
+}
+
 wfre_status wfre_graph_from_bytes(void *bytes, size_t length, bool owned, wfre_graph **result,
                                   wfre_error *error)
 {
-    wfre_graph *graph = NULL;
     wfre_status status;
-    TRY(check_header(bytes, length, error));
-    graph = wfre_alloc_zero(1, sizeof *graph);
-    if (!graph) {
-        status = wfre_fail_memory(error, "opening a graph");
-        goto cleanup;
-    }
-    graph->header = bytes;
+    wfre_graph *graph = wfre_alloc_zero(1, sizeof *graph);
+    if (!graph)
+        return wfre_fail_memory(error, "opening a graph");
+    graph->image = bytes;
+    TRY(check_header(graph, bytes, length, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         TRY(view_names(graph, (wfre_text_table)table, error));
     for (int split = 0; split < WFRE_SPLITS; split++)
         TRY(view_edges(graph, split, error));
+    TRY(view_attributes(graph, error));
     graph->owned = owned ? bytes : NULL;
     *result = graph;
     graph = NULL;

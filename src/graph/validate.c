@@ -12,10 +12,10 @@ static wfre_status invalid(wfre_error *error, int section, const char *what)
 
 wfre_status wfre_graph_verify(const wfre_graph *graph, wfre_error *error)
 {
-    const unsigned char *bytes = (const unsigned char *)graph->header;
+    const unsigned char *bytes = graph->image;
     for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
         const wfre_image_section *row = &graph->header->sections[section];
-        if (wfre_hash(bytes + row->offset, row->length, 0) != row->checksum)
+        if (row->length > 0 && wfre_hash(bytes + row->offset, row->length, 0) != row->checksum)
             return invalid(error, section, "has a wrong checksum");
     }
     return WFRE_OK;

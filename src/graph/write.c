@@ -11,13 +11,15 @@
 
 /* ---- the image being written -------------------------------------------------------------- */
 
-typedef struct image {
+struct wfre_image_writer {
     wfre_writer *writer; /* NULL: in memory */
     unsigned char *bytes;
     size_t capacity;
     uint64_t length;
     wfre_image_header header;
-} image;
+};
+
+typedef wfre_image_writer image;
 
 static wfre_status put_bytes(image *to, const void *bytes, size_t length, wfre_error *error)
 {
@@ -42,8 +44,8 @@ static wfre_status put_padding(image *to, wfre_error *error)
     return put_bytes(to, zeros, beyond ? (size_t)(WFRE_IMAGE_ALIGNMENT - beyond) : 0, error);
 }
 
-static wfre_status put_section(image *to, int section, const void *bytes, size_t length,
-                               wfre_error *error)
+wfre_status wfre_image_put(image *to, int section, const void *bytes, size_t length,
+                           wfre_error *error)
 {
     wfre_status status = put_padding(to, error);
     if (status != WFRE_OK)
@@ -86,12 +88,12 @@ static wfre_status put_names(image *to, wfre_text_table table, const wfre_names 
         if (!slots)
             return wfre_fail_memory(error, "indexing names");
     }
-    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_OFFSETS), names->offsets,
-                    ((size_t)names->count + 1) * sizeof *names->offsets, error));
-    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_BYTES), names->bytes, names->length,
-                    error));
-    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_INDEX), slots,
-                    slot_count * sizeof *slots, error));
+    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_OFFSETS), names->offsets,
+                       ((size_t)names->count + 1) * sizeof *names->offsets, error));
+    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_BYTES), names->bytes, names->length,
+                       error));
+    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_INDEX), slots,
+                       slot_count * sizeof *slots, error));
 cleanup:
     wfre_free(slots);
     return status;
@@ -119,7 +121,7 @@ static wfre_status put_notes(image *to, wfre_text_table table, const wfre_notes 
     wfre_status status = WFRE_OK;
     if (notes->count == 0) {
         for (int part = 0; part < WFRE_TEXT_SECTIONS; part++)
-            TRY(put_section(to, wfre_text_section(table, part), NULL, 0, error));
+            TRY(wfre_image_put(to, wfre_text_section(table, part), NULL, 0, error));
         return WFRE_OK;
     }
     offsets = wfre_alloc((size_t)ids + 1, sizeof *offsets);
@@ -235,14 +237,14 @@ static wfre_status put_edges(image *to, const wfre_triple *const rows[2], uint32
         !edges.entity_begin)
         goto out_of_memory;
     fill_groups(&edges, rows, count, relations, (wfre_split)split);
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_RELATION_GROUPS),
-                    edges.relation_groups, ((size_t)relations + 1) * 4, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_GROUP_ENTITY), edges.group_entity,
-                    (size_t)edges.groups * 4, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_GROUP_BEGIN), edges.group_begin,
-                    ((size_t)edges.groups + 1) * 4, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_TARGETS), edges.targets, both * 4,
-                    error));
+    TRY(wfre_image_put(to, wfre_edges_section(split, WFRE_EDGES_RELATION_GROUPS),
+                       edges.relation_groups, ((size_t)relations + 1) * 4, error));
+    TRY(wfre_image_put(to, wfre_edges_section(split, WFRE_EDGES_GROUP_ENTITY), edges.group_entity,
+                       (size_t)edges.groups * 4, error));
+    TRY(wfre_image_put(to, wfre_edges_section(split, WFRE_EDGES_GROUP_BEGIN), edges.group_begin,
+                       ((size_t)edges.groups + 1) * 4, error));
+    TRY(wfre_image_put(to, wfre_edges_section(split, WFRE_EDGES_TARGETS), edges.targets, both * 4,
+                       error));
     /* Given back before the largest array is asked for. */
     wfre_free(edges.targets);
     wfre_free(edges.group_begin);
@@ -252,10 +254,10 @@ static wfre_status put_edges(image *to, const wfre_triple *const rows[2], uint32
     if (!edges.entity_edges)
         goto out_of_memory;
     fill_entities(&edges, entities, relations);
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_BEGIN), edges.entity_begin,
-                    ((size_t)entities + 1) * 8, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_EDGES), edges.entity_edges,
-                    (size_t)edges.groups * sizeof *edges.entity_edges, error));
+    TRY(wfre_image_put(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_BEGIN), edges.entity_begin,
+                       ((size_t)entities + 1) * 8, error));
+    TRY(wfre_image_put(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_EDGES), edges.entity_edges,
+                       (size_t)edges.groups * sizeof *edges.entity_edges, error));
 cleanup:
     free_adjacency(&edges);
     return status;
@@ -317,6 +319,7 @@ static wfre_status put_graph(image *to, wfre_graph_builder *builder, const wfre_
         else
             TRY(put_edges(to, rows, (uint32_t)builder->count, split, error));
     }
+    TRY(wfre_image_put_attributes(to, builder, header, error));
     TRY(put_header(to, error));
 cleanup:
     wfre_free(inverse);
@@ -352,5 +355,5 @@ cleanup:
 
 wfre_status wfre_graph_save(const wfre_graph *graph, const char *path, wfre_error *error)
 {
-    return wfre_write_file(path, graph->header, wfre_graph_bytes(graph), error);
+    return wfre_write_file(path, graph->image, wfre_graph_bytes(graph), error);
 }
