@@ -32,11 +32,23 @@ typedef struct wfre_name {
 
 /* ---- import ------------------------------------------------------------------------------- */
 
+/* What becomes of RDF literals and blank nodes. */
+typedef enum wfre_literals {
+    WFRE_LITERALS_ATTRIBUTES = 0, /* kept beside the learnable graph */
+    WFRE_LITERALS_ENTITIES,       /* entities like others */
+    WFRE_LITERALS_DROP            /* left out, but for labels and descriptions */
+} wfre_literals;
+
 typedef struct wfre_import_options {
-    /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto": by the source's name and files. */
+    /* "tsv", "nt", "ttl", "nq", "trig", "wordnet", "betae"; NULL or "auto": by the source's name
+     * and files. */
     const char *format;
     const char *labels; /* a TSV file "name <TAB> label [<TAB> description]", or NULL */
-    bool literals;      /* keep RDF literals and blank nodes as entities */
+    wfre_literals literals;
+    const char *language;       /* of labels, such as "en" (NULL); then those without, then any */
+    const char *label_property; /* one more IRI that gives labels, before the usual ones; or NULL */
+    const char *base; /* against which relative IRIs are resolved, and names get one; or NULL */
+    bool header;      /* the first line of TSV and CSV names the columns; it is recognised, too */
     /* Share of the triples to hold out, half as valid and half as test; 0 for none. An entity's or
      * relation's last training triple is never taken. Only for sources without a split. */
     double holdout;
@@ -50,8 +62,10 @@ typedef struct wfre_import_report {
     uint32_t relations;            /* not directed */
     uint64_t triples[WFRE_SPLITS]; /* that the split adds to the one before it */
     uint64_t duplicates;           /* triples seen before */
+    uint64_t attributes;           /* triples with a literal or a blank node that are kept */
     uint64_t literals;             /* triples left out for their literal */
     uint64_t blanks;               /* triples left out for a blank node */
+    uint64_t named;                /* triples of named graphs, whose names are not kept */
     uint64_t labels;               /* rows of the label file that named something here */
     uint64_t labels_unknown;       /* and those that did not */
 } wfre_import_report;

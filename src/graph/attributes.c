@@ -75,8 +75,7 @@ wfre_status wfre_attributes_add(wfre_attributes *attributes, uint32_t subject, u
     if (attributes->count >= INT32_MAX)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "more than %d attributes; split the graph", INT32_MAX);
-    if (!wfre_reserve((void **)&attributes->rows, &attributes->capacity, attributes->count + 1,
-                      sizeof *attributes->rows))
+    if (!WFRE_RESERVE(&attributes->rows, &attributes->capacity, attributes->count + 1))
         return wfre_fail_memory(error, "collecting attributes");
     attributes->rows[attributes->count++] = (wfre_triple){{subject, predicate, object}};
     return WFRE_OK;

@@ -138,8 +138,7 @@ uint64_t wfre_rdf_distinct(const wfre_rdf *rdf, wfre_rdf_id id, wfre_rdf_place p
 
 static wfre_status collect(wfre_rdf_column *column, wfre_rdf_id id, wfre_error *error)
 {
-    if (!wfre_reserve((void **)&column->owned, &column->capacity, column->count + 1,
-                      sizeof *column->owned))
+    if (!WFRE_RESERVE(&column->owned, &column->capacity, column->count + 1))
         return wfre_fail_memory(error, "collecting terms");
     column->owned[column->count++] = id;
     return WFRE_OK;

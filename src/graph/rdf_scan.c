@@ -344,8 +344,7 @@ static wfre_status sort_all(wfre_rdf_scan *scan, wfre_rdf_order order, wfre_erro
 {
     wfre_rdf_triple triple;
     while (wfre_rdf_scan_next(scan, &triple)) {
-        if (!wfre_reserve((void **)&scan->sorted, &scan->sorted_capacity, scan->sorted_count + 1,
-                          sizeof *scan->sorted))
+        if (!WFRE_RESERVE(&scan->sorted, &scan->sorted_capacity, scan->sorted_count + 1))
             return wfre_fail_memory(error, "sorting triples");
         scan->sorted[scan->sorted_count++] = triple;
     }
@@ -378,8 +377,7 @@ wfre_status wfre_rdf_scan_open(wfre_rdf_scan *scan, const wfre_rdf *rdf,
     };
     if (p && !predicate)
         return WFRE_OK;
-    if (!wfre_reserve((void **)&scan->owned, &scan->owned_capacity,
-                      (size_t)rdf->predicate_count + 1, sizeof *scan->owned))
+    if (!WFRE_RESERVE(&scan->owned, &scan->owned_capacity, (size_t)rdf->predicate_count + 1))
         return wfre_fail_memory(error, "reading triples");
     if (s)
         open_at_subject(scan, predicate, pattern);

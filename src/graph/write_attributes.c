@@ -43,8 +43,7 @@ static wfre_status count_predicates(wfre_attribute_sections *a, int place, wfre_
         wfre_rdf_id term = a->rows[i].field[WFRE_RDF_P];
         for (end = i + 1; end < a->count && a->rows[end].field[WFRE_RDF_P] == term; end++) {
         }
-        if (!wfre_reserve((void **)&a->predicates, &capacity, (size_t)predicate + 1,
-                          sizeof *a->predicates))
+        if (!WFRE_RESERVE(&a->predicates, &capacity, (size_t)predicate + 1))
             return wfre_fail_memory(error, "counting attributes");
         uint32_t different = count_different(a->rows + i, end - i, place);
         if (place == WFRE_RDF_S)

@@ -1,0 +1,45 @@
+/* Formats that are recognised so that a message can say how to convert them. */
+#include <string.h>
+
+#include "graph/import.h"
+
+enum { LOOK_AT = 4096 };
+
+/* The first bytes of a file, as a text; empty if it cannot be read. */
+static void read_start(const char *path, char start[LOOK_AT + 1])
+{
+    wfre_reader *reader = NULL;
+    size_t length = 0, got = 1;
+    if (wfre_reader_open(path, &reader, NULL) == WFRE_OK)
+        while (got > 0 && length < LOOK_AT &&
+               wfre_reader_read(reader, start + length, LOOK_AT - length, &got, NULL) == WFRE_OK)
+            length += got;
+    start[length] = '\0';
+    wfre_reader_close(reader);
+}
+
+wfre_status wfre_import_refuse_foreign(const char *path, wfre_error *error)
+{
+    static const char *const xml[] = {".rdf", ".owl", ".rdfs", ".rdfxml", NULL};
+    static const char *const json[] = {".jsonld", ".json-ld", NULL};
+    char start[LOOK_AT + 1];
+    if (strcmp(path, "-") == 0 || wfre_is_folder(path))
+        return WFRE_OK;
+    read_start(path, start);
+    const char *text = start + wfre_byte_order_mark(start, strlen(start));
+    text += strspn(text, " \t\r\n");
+    bool markup = *text == '<' && (strncmp(text, "<?xml", 5) == 0 || strstr(text, "<rdf:RDF"));
+    bool object = (*text == '{' || *text == '[') && strstr(text, "\"@");
+    if (markup && (strstr(text, "rdf-syntax-ns#") || wfre_import_ends_in(path, xml)))
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                         "%s: RDF/XML, which is not read; convert it: rapper -i rdfxml -o ntriples "
+                         "FILE > FILE.nt (package raptor2-utils)",
+                         path);
+    if (object &&
+        (strstr(text, "@context") || strstr(text, "\"@id\"") || wfre_import_ends_in(path, json)))
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                         "%s: JSON-LD, which is not read; convert it: rdfpipe -i json-ld -o nt "
+                         "FILE > FILE.nt (Python's rdflib)",
+                         path);
+    return WFRE_OK;
+}
