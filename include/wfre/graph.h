@@ -88,6 +88,13 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_save(const wfre_graph *graph, const char *path,
                                                     wfre_error *error);
 
+/* Writes the triples of a split and all attributes as RDF: format "nt" or "ttl", or NULL for what
+ * the path ends in. *triples is their number. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_export(const wfre_graph *graph, wfre_split split,
+                                                      const char *path, const char *format,
+                                                      const wfre_monitor *monitor,
+                                                      uint64_t *triples, wfre_error *error);
+
 /* The formats in the order in which they are tried, each with a line about it; NULL at the end. */
 WFRE_API const char *wfre_import_format(size_t index, const char **about);
 
@@ -116,6 +123,8 @@ WFRE_API uint32_t wfre_graph_entities(const wfre_graph *graph);
 WFRE_API uint32_t wfre_graph_relations(const wfre_graph *graph);
 /* Triples of the split's graph, inverses not counted. */
 WFRE_API uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split);
+/* Triples with a literal or a blank node, which are kept beside the graph. */
+WFRE_API uint64_t wfre_graph_attributes(const wfre_graph *graph);
 /* Of the snapshot. */
 WFRE_API uint64_t wfre_graph_bytes(const wfre_graph *graph);
 /* Identifies the contents; models remember the graph they were trained on by it. */
@@ -128,6 +137,12 @@ WFRE_API wfre_name wfre_graph_entity_description(const wfre_graph *graph, wfre_e
 /* Of relation / 2: an inverse has the name of its relation. */
 WFRE_API wfre_name wfre_graph_relation_name(const wfre_graph *graph, wfre_relation relation);
 WFRE_API wfre_name wfre_graph_relation_label(const wfre_graph *graph, wfre_relation relation);
+
+/* The prefixes of the RDF that the graph was made of, first come first; false at the end. */
+WFRE_API bool wfre_graph_prefix(const wfre_graph *graph, size_t index, wfre_name *prefix,
+                                wfre_name *iri);
+/* What names that are no IRIs are put behind when the graph is seen as RDF. */
+WFRE_API wfre_name wfre_graph_base(const wfre_graph *graph);
 
 /* By name, else by label if exactly one entity has it. WFRE_NONE if not found. */
 WFRE_API wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char *text,

@@ -49,8 +49,7 @@ static wfre_status list_files(const char *folder, listing *l, wfre_error *error)
         char *path = wfre_path_join(folder, entry->d_name);
         if (path && !reader_of(path)) {
             wfre_free(path);
-        } else if (path &&
-                   WFRE_RESERVE(&l->paths, &l->capacity, l->count + 1)) {
+        } else if (path && WFRE_RESERVE(&l->paths, &l->capacity, l->count + 1)) {
             l->paths[l->count++] = path;
         } else {
             wfre_free(path);

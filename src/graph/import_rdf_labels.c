@@ -92,6 +92,11 @@ static void offer(choice *c, uint32_t id, size_t row, unsigned rank)
     c->rank[id] = (unsigned char)rank;
 }
 
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* 0 for the language asked for (and its regions), 1 for none, 2 for any other. */
 static unsigned char rank_language(const char *key, size_t length, const char *wanted)
 {
@@ -100,11 +105,9 @@ static unsigned char rank_language(const char *key, size_t length, const char *w
         return 1;
     if (length - 1 < asked)
         return 2;
-    for (size_t i = 0; i < asked; i++) {
-        char c = wanted[i];
-        if (key[1 + i] != (c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c))
+    for (size_t i = 0; i < asked; i++)
+        if (lower(key[1 + i]) != lower(wanted[i]))
             return 2;
-    }
     return length - 1 == asked || key[1 + asked] == '-' ? 0 : 2;
 }
 
@@ -166,7 +169,7 @@ static void offer_row(choosing *c, size_t row)
     uint32_t property = c->property[triple->field[WFRE_RDF_P]], class;
     wfre_name text;
     if (property == 0 || !literal_of(c->attributes, triple->field[WFRE_RDF_O], &class, &text) ||
-        text.length == 0)
+        text.length == 0 || memchr(text.bytes, '\0', text.length))
         return;
     size_t length;
     const char *subject =

@@ -354,6 +354,11 @@ uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split)
     return graph->header->triples[split];
 }
 
+uint64_t wfre_graph_attributes(const wfre_graph *graph)
+{
+    return graph->header->attributes;
+}
+
 uint64_t wfre_graph_bytes(const wfre_graph *graph)
 {
     return graph->header->length;

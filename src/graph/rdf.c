@@ -354,17 +354,16 @@ static bool equals(wfre_name name, const char *text)
 }
 
 /* An entity that was named as N-Triples writes a literal or a blank node. */
-static wfre_rdf_id find_named(const wfre_rdf *rdf, const wfre_rdf_value *value, wfre_name language,
-                              wfre_text *scratch)
+static wfre_rdf_id find_named(const wfre_rdf *rdf, const wfre_rdf_value *value, wfre_text *scratch)
 {
     const char *quote = value->kind == WFRE_RDF_LITERAL ? "\"" : "";
     wfre_text_clear(scratch);
     wfre_text_add(scratch, value->kind == WFRE_RDF_LITERAL ? quote : "_:");
     wfre_text_append(scratch, value->text.bytes, value->text.length);
     wfre_text_add(scratch, quote);
-    if (language.length > 0) {
+    if (value->language.length > 0) {
         wfre_text_char(scratch, '@');
-        wfre_text_append(scratch, language.bytes, language.length);
+        wfre_text_append(scratch, value->language.bytes, value->language.length);
     } else if (value->datatype.length > 0 && !equals(value->datatype, XSD_STRING)) {
         wfre_text_add(scratch, "^^<");
         wfre_text_append(scratch, value->datatype.bytes, value->datatype.length);
@@ -375,43 +374,62 @@ static wfre_rdf_id find_named(const wfre_rdf *rdf, const wfre_rdf_value *value, 
     return wfre_names_find(&rdf->graph->names[WFRE_ENTITY_NAMES], scratch->data, scratch->length);
 }
 
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether a class has a language that is the same but for upper and lower case. */
+static bool same_language(const wfre_dictionary *dictionary, uint32_t class, wfre_name language)
+{
+    wfre_name key = wfre_dictionary_key(dictionary, class);
+    if (key.length != language.length + 1 || key.bytes[0] != '@')
+        return false;
+    for (size_t i = 0; i < language.length; i++)
+        if (lower(key.bytes[1 + i]) != lower(language.bytes[i]))
+            return false;
+    return true;
+}
+
+/* A text in the class of a language, as written or else in another case. */
+static uint32_t find_in_language(const wfre_dictionary *dictionary, const wfre_rdf_value *value)
+{
+    wfre_name language = value->language;
+    uint32_t rank = WFRE_NONE;
+    uint32_t exact = wfre_dictionary_find_class(dictionary, '@', language.bytes, language.length);
+    if (exact != WFRE_NONE)
+        rank = wfre_dictionary_find(dictionary, exact, value->text.bytes, value->text.length);
+    for (uint32_t class = 1; class < dictionary->class_count && rank == WFRE_NONE; class ++)
+        if (class != exact && same_language(dictionary, class, language))
+            rank = wfre_dictionary_find(dictionary, class, value->text.bytes, value->text.length);
+    return rank;
+}
+
 static wfre_rdf_id find_literal(const wfre_rdf *rdf, const wfre_rdf_value *value,
                                 wfre_text *scratch)
 {
     const wfre_dictionary *dictionary = &rdf->graph->dictionary;
-    wfre_text language = {0};
-    wfre_rdf_id found = WFRE_NONE;
-    uint32_t class = WFRE_NONE;
-    for (size_t i = 0; i < value->language.length; i++) {
-        char c = value->language.bytes[i];
-        wfre_text_char(&language, c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c);
+    wfre_rdf_id found = has_rdf_names(rdf) ? find_named(rdf, value, scratch) : WFRE_NONE;
+    uint32_t rank = WFRE_NONE;
+    if (found != WFRE_NONE || scratch->failed || dictionary->class_count == 0)
+        return found;
+    if (value->language.length > 0) {
+        rank = find_in_language(dictionary, value);
+    } else {
+        bool plain = value->datatype.length == 0 || equals(value->datatype, XSD_STRING);
+        uint32_t class = plain ? wfre_dictionary_find_class(dictionary, 's', "", 0)
+                               : wfre_dictionary_find_class(dictionary, '^', value->datatype.bytes,
+                                                            value->datatype.length);
+        if (class != WFRE_NONE)
+            rank = wfre_dictionary_find(dictionary, class, value->text.bytes, value->text.length);
     }
-    scratch->failed |= language.failed;
-    if (has_rdf_names(rdf))
-        found = find_named(rdf, value, (wfre_name){language.data, language.length}, scratch);
-    if (found == WFRE_NONE && !scratch->failed && dictionary->class_count > 0) {
-        if (language.length > 0)
-            class = wfre_dictionary_find_class(dictionary, '@', language.data, language.length);
-        else if (value->datatype.length == 0 || equals(value->datatype, XSD_STRING))
-            class = wfre_dictionary_find_class(dictionary, 's', "", 0);
-        else
-            class = wfre_dictionary_find_class(dictionary, '^', value->datatype.bytes,
-                                               value->datatype.length);
-        uint32_t rank =
-            class == WFRE_NONE
-                ? WFRE_NONE
-                : wfre_dictionary_find(dictionary, class, value->text.bytes, value->text.length);
-        found = rank == WFRE_NONE ? WFRE_NONE : rdf->entities + rank;
-    }
-    wfre_text_free(&language);
-    return found;
+    return rank == WFRE_NONE ? WFRE_NONE : rdf->entities + rank;
 }
 
 static wfre_rdf_id find_blank(const wfre_rdf *rdf, const wfre_rdf_value *value, wfre_text *scratch)
 {
     uint64_t number = 0;
-    wfre_rdf_id found =
-        has_rdf_names(rdf) ? find_named(rdf, value, (wfre_name){NULL, 0}, scratch) : WFRE_NONE;
+    wfre_rdf_id found = has_rdf_names(rdf) ? find_named(rdf, value, scratch) : WFRE_NONE;
     if (found != WFRE_NONE || value->text.length < 2 || value->text.length > 11 ||
         value->text.bytes[0] != 'b' || (value->text.bytes[1] == '0' && value->text.length > 2))
         return found;

@@ -47,7 +47,7 @@ typedef struct wfre_rdf_value {
     wfre_rdf_kind kind;
     wfre_name text; /* the whole IRI; the label of a blank node without "_:"; the lexical form */
     wfre_name datatype; /* of a literal: always there, also xsd:string and rdf:langString */
-    wfre_name language; /* of a literal, in lower case; searched for in any case */
+    wfre_name language; /* of a literal, as it was written; searched for in any case */
 } wfre_rdf_value;
 
 /* The value of a term. Its texts lie in the graph or in `scratch`, which is cleared first, and live
@@ -79,14 +79,11 @@ wfre_rdf_id wfre_rdf_relation_term(const wfre_rdf *rdf, wfre_relation relation);
 WFRE_NODISCARD wfre_status wfre_rdf_label(const wfre_rdf *rdf, wfre_rdf_id id, wfre_text *scratch,
                                           wfre_name *label, wfre_error *error);
 
-/* The prefixes of the sources, first come first; false at the end. e: and r: are not among them. */
-bool wfre_graph_prefix(const wfre_graph *graph, size_t index, wfre_name *prefix, wfre_name *iri);
+/* Prefixes: wfre_graph_prefix and wfre_graph_base of wfre/graph.h. */
 /* The IRI of a prefix given without its colon; e and r stand for wfre_graph_base with "e:" and "r:"
  * unless a source declared them. Appended to `iri`; false if there is none. */
 bool wfre_graph_find_prefix(const wfre_graph *graph, const char *prefix, size_t length,
                             wfre_text *iri);
-/* What names without an IRI are put behind. */
-wfre_name wfre_graph_base(const wfre_graph *graph);
 
 /* ---- triples ------------------------------------------------------------------------------ */
 

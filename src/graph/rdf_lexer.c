@@ -29,6 +29,14 @@ void wfre_rdf_lexer_close(wfre_rdf_lexer *lexer)
     lexer->buffer = NULL;
 }
 
+/* The byte at hand ends a line. */
+static void count_line(wfre_rdf_lexer *lexer)
+{
+    lexer->line++;
+    lexer->line_start = lexer->offset + lexer->at + 1;
+    lexer->inner = 0;
+}
+
 static uint64_t count_inner(const char *bytes, size_t length)
 {
     uint64_t count = 0;
@@ -52,42 +60,31 @@ static void drop(wfre_rdf_lexer *lexer)
     lexer->at -= gone;
 }
 
-/* Moves `end` over whole characters of what was read; fails at a byte that text cannot have. */
+/* Moves `end` over whole characters of what was read; fails at a byte that is not UTF-8. */
 static void check_text(wfre_rdf_lexer *lexer)
 {
     size_t at = lexer->end;
     while (at < lexer->held) {
-        uint64_t eight;
-        if (lexer->held - at >= 8) {
+        uint64_t eight = 0;
+        if (lexer->held - at >= 8)
             memcpy(&eight, lexer->buffer + at, 8);
-            bool ascii = (eight & 0x8080808080808080u) == 0;
-            bool nul = ((eight - 0x0101010101010101u) & ~eight & 0x8080808080808080u) != 0;
-            if (ascii && !nul) {
-                at += 8;
-                continue;
-            }
+        if (lexer->held - at >= 8 && (eight & 0x8080808080808080u) == 0) {
+            at += 8;
+            continue;
         }
         size_t length = wfre_utf8_sequence(lexer->buffer + at, lexer->held - at);
         if (length == 0 && !lexer->ended && lexer->held - at < 4)
             break; /* perhaps the rest of it comes */
-        if (length == 0 || lexer->buffer[at] == '\0') {
-            size_t here = lexer->at;
-            bool nul = length > 0;
+        if (length == 0) {
             for (; lexer->at < at; lexer->at++)
-                if (lexer->buffer[lexer->at] == '\n') {
-                    lexer->line++;
-                    lexer->line_start = lexer->offset + lexer->at + 1;
-                    lexer->inner = 0;
-                }
-            lexer->end = at;
-            lexer->status = wfre_rdf_fail(lexer, false, "%s",
-                                          nul ? "a NUL byte; RDF is text"
-                                              : "not UTF-8; convert the file, e.g. with iconv");
-            lexer->at = here;
-            lexer->held = lexer->end = here;
-            return;
+                if (lexer->buffer[lexer->at] == '\n')
+                    count_line(lexer);
+            lexer->status =
+                wfre_rdf_fail(lexer, false, "not UTF-8; convert the file, e.g. with iconv");
+            at = lexer->held = lexer->at;
+        } else {
+            at += length;
         }
-        at += length;
     }
     lexer->end = at;
 }
@@ -159,13 +156,6 @@ wfre_status wfre_rdf_unexpected(wfre_rdf_lexer *lexer, const char *wanted)
 }
 
 /* ---- space -------------------------------------------------------------------------------- */
-
-static void count_line(wfre_rdf_lexer *lexer)
-{
-    lexer->line++;
-    lexer->line_start = lexer->offset + lexer->at + 1;
-    lexer->inner = 0;
-}
 
 void wfre_rdf_space(wfre_rdf_lexer *lexer)
 {
@@ -456,7 +446,7 @@ wfre_status wfre_rdf_scan_language(wfre_rdf_lexer *lexer, wfre_text *tag)
         if (!is_letter(c) && (first || !is_digit(c)))
             return wfre_rdf_unexpected(lexer, "a letter of the language tag");
         for (; is_letter(c) || (!first && is_digit(c)); c = wfre_rdf_peek(lexer)) {
-            wfre_text_char(tag, (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+            wfre_text_char(tag, (char)c);
             wfre_rdf_skip(lexer);
         }
         if (c != '-')

@@ -1,7 +1,7 @@
 /* Reading RDF text byte by byte: input with places for messages, and the tokens that N-Triples,
  * N-Quads, Turtle and TriG share.
  *
- * The text is checked to be UTF-8 without NUL as it is read, so that the scanners need not. Each
+ * The text is checked to be UTF-8 as it is read, so that the scanners need not. Each
  * appends what it reads to a text of the caller and stops at the first byte that is not its own. */
 #ifndef WFRE_SRC_GRAPH_RDF_LEXER_H
 #define WFRE_SRC_GRAPH_RDF_LEXER_H
@@ -71,7 +71,7 @@ WFRE_NODISCARD wfre_status wfre_rdf_expect(wfre_rdf_lexer *lexer, char byte, con
 WFRE_NODISCARD wfre_status wfre_rdf_scan_iri(wfre_rdf_lexer *lexer, wfre_text *iri);
 /* A string with its quotes; only "..." if `plain`. */
 WFRE_NODISCARD wfre_status wfre_rdf_scan_string(wfre_rdf_lexer *lexer, bool plain, wfre_text *text);
-/* @tag without the @, in lower case. */
+/* @tag without the @. */
 WFRE_NODISCARD wfre_status wfre_rdf_scan_language(wfre_rdf_lexer *lexer, wfre_text *tag);
 /* The label behind "_:". */
 WFRE_NODISCARD wfre_status wfre_rdf_scan_label(wfre_rdf_lexer *lexer, wfre_text *label);
