@@ -58,18 +58,6 @@ static bool is_format(const char *name)
     return strcmp(name, "auto") == 0;
 }
 
-static int read_literals(const cli_call *call, wfre_literals *literals)
-{
-    static const char *const names[] = {"attributes", "entities", "drop"};
-    const char *wanted = cli_text(call, "literals", names[0]);
-    for (int i = 0; i < 3; i++)
-        if (strcmp(wanted, names[i]) == 0) {
-            *literals = (wfre_literals)i;
-            return EXIT_DONE;
-        }
-    return cli_usage(call, "--literals is attributes, entities or drop, not %s", wanted);
-}
-
 static int run(const cli_call *call)
 {
     const char *output = cli_text(call, "out", NULL);
@@ -79,7 +67,7 @@ static int run(const cli_call *call)
     if (!is_format(format))
         return cli_usage(call, "unknown format %s", format);
     wfre_literals literals = WFRE_LITERALS_ATTRIBUTES;
-    int code = read_literals(call, &literals);
+    int code = cli_literals(call, &literals);
     if (code == EXIT_DONE)
         code = cli_keep_apart(call, output, cli_text(call, "labels", NULL));
     for (int i = 0; i < cli_argument_count(call) && code == EXIT_DONE; i++)
@@ -124,8 +112,7 @@ static const cli_option OPTIONS[] = {
     {"out", 'o', CLI_FILE, "G.kg", "the graph snapshot to write", 0, 0},
     {"format", 0, CLI_TEXT, "F", "auto, tsv, csv, nt, ttl, nq, trig, rdf, wordnet or betae", 0, 0},
     {"labels", 0, CLI_TEXT, "FILE", "readable names: name <TAB> label [<TAB> description]", 0, 0},
-    {"literals", 0, CLI_TEXT, "WHAT", "RDF literals and blank nodes: attributes, entities or drop",
-     0, 0},
+    CLI_OPTION_LITERALS,
     {"language", 0, CLI_TEXT, "TAG", "of RDF labels, then those without one, then any (default en)",
      0, 0},
     {"label-property", 0, CLI_TEXT, "IRI", "one more RDF property that gives labels", 0, 0},

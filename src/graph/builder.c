@@ -25,6 +25,7 @@ void wfre_graph_builder_free(wfre_graph_builder *builder)
     wfre_attributes_free(&builder->attributes);
     wfre_strings_free(&builder->prefixes);
     wfre_notes_free(&builder->prefix_iris);
+    wfre_text_free(&builder->base);
     wfre_free(builder->triples);
     wfre_free(builder);
 }

@@ -31,8 +31,8 @@ struct wfre_graph_builder {
     wfre_attributes attributes;
     wfre_strings prefixes; /* names; the one that is declared first stays */
     wfre_notes prefix_iris;
-    const char *base; /* for names without an IRI; NULL: WFRE_DEFAULT_BASE */
-    bool rdf_names;   /* entities may be literals and blank nodes */
+    wfre_text base; /* for names without an IRI; empty: WFRE_DEFAULT_BASE */
+    bool rdf_names; /* entities may be literals and blank nodes */
     wfre_triple *triples;
     size_t count;
     size_t capacity;

@@ -66,6 +66,11 @@ static inline wfre_relation wfre_group_relation(const wfre_adjacency *edges, uin
     return low;
 }
 
+/* By name, else by label if exactly one has it; WFRE_NONE if not found. What people type is looked
+ * for by wfre_graph_find_entity and wfre_graph_find_relation. */
+wfre_entity wfre_graph_named_entity(const wfre_graph *graph, const char *text, size_t length);
+wfre_relation wfre_graph_named_relation(const wfre_graph *graph, const char *text, size_t length);
+
 /* ---- building ----------------------------------------------------------------------------- */
 
 /* Collects names and triples, then makes a snapshot. Duplicate triples are kept once, in the

@@ -156,6 +156,8 @@ typedef struct wfre_names {
 wfre_name wfre_names_get(const wfre_names *names, uint32_t id);
 /* The id of a text that exactly one id has, else WFRE_NONE. Safe on damaged tables. */
 uint32_t wfre_names_find(const wfre_names *names, const char *text, size_t length);
+/* Whether more than one id has the text. */
+bool wfre_names_ambiguous(const wfre_names *names, const char *text, size_t length);
 /* Slots for `names` (wfre_free), with their number; empty texts are left out. NULL when out of
  * memory. */
 uint32_t *wfre_names_index(const wfre_names *names, uint64_t *slot_count);

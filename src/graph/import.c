@@ -247,7 +247,9 @@ static wfre_status import(const char *const *sources, size_t source_count,
     wfre_status status;
     TRY(check_base(job.options->base, error));
     TRY(wfre_graph_builder_create(&job.builder, error));
-    job.builder->base = job.options->base;
+    if (job.options->base)
+        wfre_text_add(&job.builder->base, job.options->base);
+    TRY(wfre_text_status(&job.builder->base, "importing", error));
     TRY(read_sources(&job, sources, source_count, error));
     if (job.options->labels)
         TRY(wfre_import_labels(&job, error));

@@ -396,26 +396,6 @@ wfre_name wfre_graph_relation_label(const wfre_graph *graph, wfre_relation relat
     return label.bytes ? label : wfre_graph_relation_name(graph, relation);
 }
 
-static uint32_t find_either(const wfre_names *names, const wfre_names *labels, const char *text,
-                            size_t length)
-{
-    uint32_t id = wfre_names_find(names, text, length);
-    return id != WFRE_NONE ? id : wfre_names_find(labels, text, length);
-}
-
-wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char *text, size_t length)
-{
-    return find_either(&graph->names[WFRE_ENTITY_NAMES], &graph->names[WFRE_ENTITY_LABELS], text,
-                       length);
-}
-
-wfre_relation wfre_graph_find_relation(const wfre_graph *graph, const char *text, size_t length)
-{
-    uint32_t pair = find_either(&graph->names[WFRE_RELATION_NAMES],
-                                &graph->names[WFRE_RELATION_LABELS], text, length);
-    return pair == WFRE_NONE ? WFRE_NONE : 2 * pair;
-}
-
 /* ---- edges -------------------------------------------------------------------------------- */
 
 const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split)

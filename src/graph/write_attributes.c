@@ -107,9 +107,9 @@ static wfre_status put_prefixes(wfre_image_writer *to, const wfre_graph_builder 
 {
     wfre_text text = {0};
     wfre_status status;
-    if (builder->base) {
+    if (builder->base.length > 0) {
         wfre_text_add(&text, "@base\t");
-        wfre_text_add(&text, builder->base);
+        wfre_text_append(&text, builder->base.data, builder->base.length);
         wfre_text_char(&text, '\n');
     }
     for (uint32_t i = 0; i < builder->prefixes.count; i++) {

@@ -442,8 +442,7 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
                      wfre_addition *report, wfre_error *error)
 {
     wfre_import_options format = {.format = options->format,
-                                  .literals = options->literals ? WFRE_LITERALS_ENTITIES
-                                                                : WFRE_LITERALS_DROP};
+                                  .literals = options->literals};
     wfre_import_report read;
     wfre_graph *extra = NULL;
     growth g = {.graph = graph, .model = model};
