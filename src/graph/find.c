@@ -33,8 +33,7 @@ static uint32_t find_iri(const tables *t, const char *iri, size_t length)
     if (id != WFRE_NONE)
         return id;
     wfre_iri_prefix(&prefix, wfre_graph_base(t->graph), t->kind);
-    if (!prefix.failed && length > prefix.length &&
-        memcmp(iri, prefix.data, prefix.length) == 0) {
+    if (!prefix.failed && length > prefix.length && memcmp(iri, prefix.data, prefix.length) == 0) {
         wfre_iri_decode(&name, iri + prefix.length, length - prefix.length);
         if (!name.failed && !wfre_iri_absolute(name.data, name.length))
             id = wfre_names_find(t->names, name.data, name.length);

@@ -9,8 +9,9 @@
 
 /* The first that recognises a source reads it; TSV takes every file. */
 static const wfre_importer *const IMPORTERS[] = {
-    &wfre_importer_wordnet, &wfre_importer_betae, &wfre_importer_nt,         &wfre_importer_ttl,
-    &wfre_importer_nq,      &wfre_importer_trig,  &wfre_importer_rdf_folder, &wfre_importer_tsv,
+    &wfre_importer_wordnet,    &wfre_importer_betae, &wfre_importer_nt,
+    &wfre_importer_ttl,        &wfre_importer_nq,    &wfre_importer_trig,
+    &wfre_importer_rdf_folder, &wfre_importer_csv,   &wfre_importer_tsv,
 };
 enum { IMPORTER_COUNT = sizeof IMPORTERS / sizeof IMPORTERS[0] };
 

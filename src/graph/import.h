@@ -29,6 +29,7 @@ typedef struct wfre_importer {
     wfre_status (*read)(wfre_import_job *job, const char *path, wfre_error *error);
 } wfre_importer;
 
+extern const wfre_importer wfre_importer_csv;
 extern const wfre_importer wfre_importer_tsv;
 extern const wfre_importer wfre_importer_nt;
 extern const wfre_importer wfre_importer_ttl;

@@ -441,8 +441,7 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
                      const wfre_add_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_addition *report, wfre_error *error)
 {
-    wfre_import_options format = {.format = options->format,
-                                  .literals = options->literals};
+    wfre_import_options format = {.format = options->format, .literals = options->literals};
     wfre_import_report read;
     wfre_graph *extra = NULL;
     growth g = {.graph = graph, .model = model};
