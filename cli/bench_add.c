@@ -347,7 +347,7 @@ static wfre_status prepare(work *w)
         return fail_file(w, w->folder);
     for (int f = 0; f < FILES; f++)
         (void)snprintf(w->paths[f], sizeof w->paths[f], "%s/%s", w->folder, NAMES[f]);
-    wfre_status status = path ? cli_load_graph(path, &w->full, &w->error) : make_graph(w);
+    wfre_status status = path ? wfre_graph_open(path, &w->full, &w->error) : make_graph(w);
     if (status == WFRE_OK)
         status =
             wfre_pool_create((unsigned)cli_integer(w->call, "threads", 0), &w->pool, &w->error);

@@ -102,10 +102,7 @@ WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
 
 /* ---- graphs ------------------------------------------------------------------------------- */
 
-/* wfre_graph_open, and the checksums compared if the file has at most 1 GB: a command should refuse
- * a damaged file, not stumble over it. */
-wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
-/* The same with the message printed: EXIT_DONE, or the exit code. */
+/* wfre_graph_open with the message printed: EXIT_DONE, or the exit code. */
 int cli_open_graph(const char *path, wfre_graph **graph);
 
 /* ---- terminal ----------------------------------------------------------------------------- */

@@ -182,7 +182,7 @@ wfre_status bench_graph(const cli_call *call, wfre_graph **graph, wfre_error *er
 {
     const char *path = cli_text(call, "graph", NULL);
     unsigned entities = (unsigned)cli_integer(call, "entities", ENTITIES);
-    return path ? cli_load_graph(path, graph, error) : generate_graph(entities, graph, error);
+    return path ? wfre_graph_open(path, graph, error) : generate_graph(entities, graph, error);
 }
 
 /* ---- command ------------------------------------------------------------------------------ */

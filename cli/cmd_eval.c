@@ -159,7 +159,7 @@ static wfre_status check_files(const job *j, wfre_error *error)
 
 static wfre_status evaluate_all(job *j, wfre_error *error)
 {
-    wfre_status status = cli_load_graph(cli_argument(j->call, 0), &j->graph, error);
+    wfre_status status = wfre_graph_open(cli_argument(j->call, 0), &j->graph, error);
     if (status == WFRE_OK)
         status = check_files(j, error);
     if (status == WFRE_OK)

@@ -247,6 +247,8 @@ static int describe_graph(const cli_call *call, const char *path)
         print_graph_json(&facts);
     else
         print_graph(&facts);
+    if (code == EXIT_DONE && wfre_graph_sound(graph, &error) != WFRE_OK)
+        code = cli_fail(&error); /* names that were printed */
     free(facts.rows);
     wfre_graph_close(graph);
     return code;

@@ -312,7 +312,7 @@ static void note_guide(const sweep *s)
 
 static wfre_status do_all(sweep *s, wfre_error *error)
 {
-    wfre_status status = cli_load_graph(cli_argument(s->call, 0), &s->graph, error);
+    wfre_status status = wfre_graph_open(cli_argument(s->call, 0), &s->graph, error);
     if (status == WFRE_OK)
         status = train_settings(s->call, s->graph, &s->base, error);
     const char *vary;

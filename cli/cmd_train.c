@@ -108,7 +108,7 @@ static int run(const cli_call *call)
         code = cli_keep_apart(call, out, cli_text(call, "queries", NULL));
     if (code != EXIT_DONE)
         goto cleanup;
-    if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK) {
+    if (!out || wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK) {
         code = cli_fail(&error);
         goto cleanup;
     }

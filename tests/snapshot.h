@@ -5,6 +5,26 @@
 #include "base/hash.h"
 #include "graph/image.h"
 
+/* Makes the checksums of blocks fit, if they have room where the header says. */
+static inline void snapshot_seal_blocks(unsigned char *bytes, size_t length)
+{
+    const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
+    size_t at = (size_t)header->sums * WFRE_IMAGE_ALIGNMENT, count = 0;
+    if (at < wfre_image_body(sizeof(wfre_image_header)) || at > length)
+        return;
+    count =
+        (at - wfre_image_body(sizeof(wfre_image_header)) + WFRE_IMAGE_BLOCK - 1) / WFRE_IMAGE_BLOCK;
+    if (length - at != 8 * (count + 1))
+        return;
+    uint64_t *sums = (uint64_t *)(void *)(bytes + at);
+    for (size_t i = 0; i < count; i++) {
+        size_t begin = wfre_image_body(sizeof(wfre_image_header)) + i * WFRE_IMAGE_BLOCK,
+               end = begin + WFRE_IMAGE_BLOCK;
+        sums[i] = wfre_hash(bytes + begin, (end < at ? end : at) - begin, 0);
+    }
+    sums[count] = wfre_hash(sums, count * sizeof *sums, 0);
+}
+
 /* Makes length and checksums fit what is there, as a malicious file would. */
 static inline void snapshot_seal(void *bytes, size_t length)
 {
@@ -12,6 +32,7 @@ static inline void snapshot_seal(void *bytes, size_t length)
     if (length < sizeof *header)
         return;
     header->length = length;
+    snapshot_seal_blocks(bytes, length);
     for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
         wfre_image_section *row = &header->sections[section];
         if (row->offset <= length && row->length <= length - row->offset)

@@ -100,8 +100,10 @@ WFRE_API const char *wfre_import_format(size_t index, const char **about);
 
 /* ---- open and close ----------------------------------------------------------------------- */
 
-/* Maps a snapshot. Its structure is checked in time independent of the number of triples;
- * wfre_graph_validate reads all of it. */
+/* Maps a snapshot. One of up to 16 MiB is checked as wfre_graph_verify does; of a larger one the
+ * header is, in time independent of the number of triples, and every other part when it is first
+ * used. No file, whoever made it, makes any function of this library read outside of it. The
+ * environment variable WFRE_CHECK, if it is "open" or "use", chooses for snapshots of any size. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_open(const char *path, wfre_graph **graph,
                                                     wfre_error *error);
 /* Another owner of the same graph, who closes it as well; returns it. Any thread may call it. */
@@ -109,12 +111,16 @@ WFRE_API wfre_graph *wfre_graph_ref(const wfre_graph *graph);
 WFRE_API void wfre_graph_close(wfre_graph *graph);
 /* Whether a file that starts with these bytes is meant to be a snapshot; 8 are enough. */
 WFRE_API bool wfre_graph_recognises(const void *bytes, size_t length);
-/* Compares all checksums, so that accidental damage is noticed; reads the whole file. */
+/* Compares all checksums, so that accidental damage is noticed, and checks that every index and
+ * list is within its bounds and in order; reads the whole file. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_verify(const wfre_graph *graph, wfre_error *error);
-/* Reads everything and checks it: checksums, order of the edges, both directions, nested splits. A
- * graph that passes is safe to use in every way; the message says what is wrong with one that does
- * not. */
+/* Reads everything and checks it: as wfre_graph_verify, and that the names are text and are found,
+ * both directions of every edge, and nested splits. The message says what is wrong. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error);
+
+/* Whether all that was looked up so far was whole: what is damaged looks like nothing to the
+ * functions below, which return no status. Functions that do fail by themselves. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_sound(const wfre_graph *graph, wfre_error *error);
 
 /* ---- sizes and names ---------------------------------------------------------------------- */
 

@@ -94,7 +94,11 @@ static wfre_status evaluate_projection(const evaluation *run, const wfre_node *n
 static bool backwards_is_cheaper(const evaluation *run, wfre_relation relation, size_t few,
                                  const wfre_set *from)
 {
-    const uint32_t *groups = run->edges->relation_groups;
+    const wfre_adjacency *edges = run->edges;
+    if (!wfre_sound_range(edges->guard, WFRE_AREA_RELATIONS + edges->split, relation & ~1u,
+                          (relation | 1) + (uint64_t)1))
+        return false;
+    const uint32_t *groups = edges->relation_groups;
     double sources = groups[relation + 1] - groups[relation];
     double targets = groups[(relation ^ 1) + 1] - groups[relation ^ 1];
     return (double)few * sources < (double)wfre_set_size(run->sets, from) * targets;
@@ -219,6 +223,7 @@ wfre_status wfre_exact_matters(wfre_exact *exact, wfre_split split, const wfre_n
         TRY(evaluate(&run, tree, &set));
     }
     *matters = wfre_set_size(run.sets, &set) != count;
+    TRY(wfre_graph_sound(exact->graph, error));
 cleanup:
     wfre_set_release(run.sets, &set);
     return status;
@@ -230,6 +235,7 @@ wfre_status wfre_exact_tree(wfre_exact *exact, wfre_split split, const wfre_node
     wfre_status status;
     wfre_set set;
     TRY(wfre_exact_set(exact, split, tree, &set, error));
+    TRY(wfre_graph_sound(exact->graph, error));
     if (set.complement || set.dense)
         TRY(wfre_exact_write(exact, &set, answers, error));
     else /* its slot, given back, is not written to before the next question */
@@ -268,7 +274,9 @@ wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_qu
     if (!query->formula && (!query->tree || wfre_tree_is_type(query->tree)))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "a query type has no answers; give its entities and relations");
-    wfre_status status = wfre_query_fits(query, exact->graph, error);
+    wfre_status status = wfre_check_split(split, error);
+    if (status == WFRE_OK)
+        status = wfre_query_fits(query, exact->graph, error);
     if (status != WFRE_OK)
         return status;
     wfre_scope scope = wfre_scope_current(), before = scope;

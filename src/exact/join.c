@@ -215,6 +215,7 @@ wfre_status wfre_exact_formula(wfre_exact *exact, wfre_split split, const wfre_q
     }
     TRY(wfre_plan_clauses(&search, clauses, query->free_variable, &plans));
     TRY(wfre_search_set(&search, plans, &set));
+    TRY(wfre_graph_sound(exact->graph, error));
     TRY(wfre_exact_write(exact, &set, answers, error));
 cleanup:
     /* Domains keep their slots as long as the plan lives. */

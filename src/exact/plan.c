@@ -82,8 +82,7 @@ static wfre_status restrict_domain(draft *d, variable *v, wfre_set set)
 static wfre_status find_loops(draft *d, wfre_relation relation, wfre_set *set)
 {
     const wfre_adjacency *edges = d->search->edges;
-    uint32_t begin = edges->relation_groups[relation];
-    uint32_t end = edges->relation_groups[relation + 1];
+    uint32_t begin, end = wfre_relation_groups(edges, relation, &begin);
     wfre_entity *ids = take(d, end - begin, sizeof *ids);
     if (!ids)
         return no_memory(d);

@@ -62,7 +62,8 @@ wfre_status wfre_exact_refuted(wfre_exact *exact, wfre_split split, const wfre_n
                                wfre_set *set, wfre_error *error)
 {
     bounding run = {exact, wfre_graph_adjacency(exact->graph, split), error};
-    return bound(&run, tree, false, set);
+    wfre_status status = bound(&run, tree, false, set);
+    return status == WFRE_OK ? wfre_graph_sound(exact->graph, error) : status;
 }
 
 wfre_status wfre_exact_settled(wfre_exact *exact, wfre_split split, const wfre_node *tree,

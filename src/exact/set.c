@@ -392,8 +392,7 @@ bool wfre_set_project_complement(wfre_sets *sets, const wfre_adjacency *edges,
                                  wfre_relation relation, size_t enough, wfre_set *set)
 {
     assert(set->complement);
-    uint32_t begin = edges->relation_groups[relation ^ 1];
-    uint32_t end = edges->relation_groups[(relation ^ 1) + 1];
+    uint32_t begin, end = wfre_relation_groups(edges, relation ^ 1, &begin);
     if (set->count == 0) { /* of all entities */
         wfre_set_release(sets, set);
         *set = wfre_set_borrow(edges->group_entity + begin, end - begin);
@@ -414,29 +413,50 @@ bool wfre_set_project_complement(wfre_sets *sets, const wfre_adjacency *edges,
     return take_marked(sets, set);
 }
 
+/* The group of (relation, entity); WFRE_NONE if there is none. Entities are asked for by ascending
+ * ids, and *at is how far the walk over the relation's groups has come. A guarded graph is searched
+ * from the start instead, which looks at few of its parts. */
+static uint32_t next_group(const wfre_adjacency *edges, wfre_relation relation, uint32_t *at,
+                           wfre_entity entity)
+{
+    if (edges->guard)
+        return wfre_find_group(edges, relation, entity);
+    uint32_t end = edges->relation_groups[relation + 1];
+    *at = (uint32_t)wfre_gallop(edges->group_entity, *at, end, entity);
+    return *at < end && edges->group_entity[*at] == entity ? (*at)++ : WFRE_NONE;
+}
+
+/* Marks the targets of every source in a bitset; whether there were any. */
+static bool mark_sources(wfre_sets *sets, const wfre_adjacency *edges, wfre_relation relation,
+                         const uint64_t *words)
+{
+    bool any = false;
+    uint32_t group, end = wfre_relation_groups(edges, relation, &group);
+    for (; group < end; group++) {
+        if (!bit(words, edges->group_entity[group]))
+            continue;
+        mark_list(sets, wfre_group_targets(edges, group));
+        any = true;
+    }
+    return any;
+}
+
 bool wfre_set_project(wfre_sets *sets, const wfre_adjacency *edges, wfre_relation relation,
                       wfre_set *set)
 {
     if (set->complement)
         return wfre_set_project_complement(sets, edges, relation, SIZE_MAX, set);
-    const wfre_entity *sources = edges->group_entity;
-    uint32_t group = edges->relation_groups[relation];
-    uint32_t end = edges->relation_groups[relation + 1];
     wfre_list only = {NULL, 0}; /* the first group's targets, marked once there is a second */
     unsigned groups = 0;
     if (set->dense) {
-        for (; group < end; group++) {
-            if (!bit(set->words, sources[group]))
-                continue;
-            mark_list(sets, wfre_group_targets(edges, group));
-            groups = 2;
-        }
+        groups = mark_sources(sets, edges, relation, set->words) ? 2 : 0;
     } else {
-        for (size_t i = 0; i < set->count && group < end; i++) {
-            group = (uint32_t)wfre_gallop(sources, group, end, set->ids[i]);
-            if (group >= end || sources[group] != set->ids[i])
+        uint32_t at = edges->guard ? 0 : edges->relation_groups[relation];
+        for (size_t i = 0; i < set->count; i++) {
+            uint32_t group = next_group(edges, relation, &at, set->ids[i]);
+            if (group == WFRE_NONE)
                 continue;
-            wfre_list targets = wfre_group_targets(edges, group++);
+            wfre_list targets = wfre_group_targets(edges, group);
             if (groups++ == 0) {
                 only = targets;
                 continue;

@@ -11,6 +11,7 @@
 #define WFRE_SRC_GRAPH_GRAPH_H
 
 #include "base/error.h"
+#include "graph/guard.h"
 #include "wfre/graph.h"
 
 /* One outgoing directed relation of an entity, and the group that holds its targets. */
@@ -19,7 +20,8 @@ typedef struct wfre_edge_group {
     uint32_t group;
 } wfre_edge_group;
 
-/* The edges of one split; all arrays belong to the snapshot. */
+/* The edges of one split; all arrays belong to the snapshot. With a guard, ask wfre_sound or one of
+ * the functions below before reading: of what was not checked nothing is certain. */
 typedef struct wfre_adjacency {
     const uint32_t *relation_groups;     /* relations + 1 */
     const wfre_entity *group_entity;     /* groups */
@@ -27,8 +29,42 @@ typedef struct wfre_adjacency {
     const wfre_entity *targets;          /* 2 * triples */
     const uint64_t *entity_begin;        /* entities + 1 */
     const wfre_edge_group *entity_edges; /* groups; ascending relation within an entity */
+    wfre_guard *guard;                   /* NULL: all of it may be read */
+    int split;                           /* for the guard */
 } wfre_adjacency;
 
+/* Whether the groups [first, end), with their entities and targets, may be read. */
+static inline bool wfre_groups_sound(const wfre_adjacency *edges, uint32_t first, uint32_t end)
+{
+    return wfre_sound_range(edges->guard, WFRE_AREA_GROUPS + edges->split, first, end);
+}
+
+/* The groups of a relation, all of which may then be read; none if they are damaged. */
+static inline uint32_t wfre_relation_groups(const wfre_adjacency *edges, wfre_relation relation,
+                                            uint32_t *first)
+{
+    *first = 0;
+    if (!wfre_sound(edges->guard, WFRE_AREA_RELATIONS + edges->split, relation))
+        return 0;
+    uint32_t end = edges->relation_groups[relation + 1];
+    *first = edges->relation_groups[relation];
+    return wfre_groups_sound(edges, *first, end) ? end : *first;
+}
+
+/* wfre_graph_verify, or wfre_graph_validate, once, and not of a graph built in memory: for whatever
+ * is to read most of a graph without care. */
+WFRE_NODISCARD wfre_status wfre_graph_settle(const wfre_graph *graph, wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_graph_trust(const wfre_graph *graph, wfre_error *error);
+
+static inline bool wfre_split_exists(wfre_split split)
+{
+    return (unsigned)split < WFRE_SPLITS;
+}
+
+/* Fails if there is no such split. */
+WFRE_NODISCARD wfre_status wfre_check_split(wfre_split split, wfre_error *error);
+
+/* Of a split that there is. */
 const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split);
 
 /* Whether an ascending list holds an entity. */
@@ -47,6 +83,8 @@ static inline bool wfre_list_has(wfre_list list, wfre_entity entity)
 
 static inline wfre_list wfre_group_targets(const wfre_adjacency *edges, uint32_t group)
 {
+    if (!wfre_sound(edges->guard, WFRE_AREA_GROUPS + edges->split, group))
+        return (wfre_list){NULL, 0};
     uint32_t begin = edges->group_begin[group];
     return (wfre_list){edges->targets + begin, edges->group_begin[group + 1] - begin};
 }

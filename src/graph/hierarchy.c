@@ -460,6 +460,11 @@ wfre_status wfre_graph_hierarchy(const wfre_graph *graph, wfre_split split, wfre
     if (relation >= wfre_graph_relations(graph))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "no relation has the id %u",
                          relation);
+    wfre_status status = wfre_check_split(split, error);
+    if (status == WFRE_OK)
+        status = wfre_graph_trust(graph, error);
+    if (status != WFRE_OK)
+        return status;
     compact g = {0};
     wfre_hierarchy result = {0};
     unsigned workers = pool ? wfre_pool_threads(pool) : 1;

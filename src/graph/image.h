@@ -12,11 +12,16 @@
 #include "base/file.h"
 #include "graph/attributes.h"
 #include "graph/graph.h"
+#include "graph/guard.h"
 #include "graph/packed.h"
 
 /* The first byte is no text, the last is a newline: a transfer in text mode damages it visibly. */
 #define WFRE_IMAGE_MAGIC "\x89WFREKG\n"
 enum { WFRE_IMAGE_VERSION = 2, WFRE_IMAGE_BYTE_ORDER = 0x01020304, WFRE_IMAGE_ALIGNMENT = 64 };
+
+/* Behind the last section stands a checksum for each block of this size, counted from the first
+ * place behind the header, and a checksum of these checksums. */
+enum { WFRE_IMAGE_BLOCK = 1 << 16 };
 
 /* A table of texts takes three sections. Absent tables have three empty ones. */
 enum {
@@ -100,13 +105,15 @@ typedef struct wfre_image_header {
     uint64_t attributes;       /* triples */
     uint32_t dictionary_terms; /* IRIs and literals beside the entities */
     uint32_t blanks;           /* blank nodes */
+    uint64_t sums;             /* where the checksums of blocks are; 0: there are none */
     wfre_image_section sections[WFRE_IMAGE_SECTIONS];
     uint64_t checksum; /* of all bytes before it */
 } wfre_image_header;
 
-/* Version 1: the same up to `flags`, which was 0, then its sections and the checksum. */
+/* Version 1: the same up to `flags`, then its sections and the checksum. */
 typedef struct wfre_image_old_header {
-    unsigned char same[offsetof(wfre_image_header, attributes)];
+    unsigned char same[offsetof(wfre_image_header, flags)];
+    uint32_t sums; /* as above, in units of 64 bytes */
     wfre_image_section sections[WFRE_OLD_SECTIONS];
     uint64_t checksum;
 } wfre_image_old_header;
@@ -118,9 +125,15 @@ _Static_assert(sizeof(wfre_image_old_header) == 872, "as version 1 was");
 /* Entities may be literals and blank nodes, named as N-Triples writes them, but for escapes. */
 enum { WFRE_IMAGE_RDF_NAMES = 1 };
 
+/* The first place behind a header of that size. */
+static inline uint64_t wfre_image_body(uint64_t header)
+{
+    return (header + WFRE_IMAGE_ALIGNMENT - 1) / WFRE_IMAGE_ALIGNMENT * WFRE_IMAGE_ALIGNMENT;
+}
+
 /* What the fingerprint covers: names and triples, by the checksums of their sections. */
 uint64_t wfre_image_fingerprint(const wfre_image_header *header);
-/* "entity names, offsets", for messages. */
+/* "entity names, offsets", for messages; WFRE_IMAGE_SECTIONS is the space between them. */
 const char *wfre_image_section_name(int section, char buffer[64]);
 
 /* ---- writing an image (graph/write.c) ----------------------------------------------------- */
@@ -144,6 +157,8 @@ typedef struct wfre_names {
     uint32_t count;
     const uint32_t *slots; /* open addressing from wfre_hash(text): id + 1, 0 is free */
     uint64_t slot_count;   /* a power of two, or 0 */
+    wfre_guard *guard;     /* NULL: all of it may be used */
+    int table;             /* for the guard */
 } wfre_names;
 
 /* Set in a slot whose text belongs to more than one id (labels need not be unique). */
@@ -166,7 +181,7 @@ struct wfre_graph {
     _Atomic uint32_t others; /* owners besides the first */
     wfre_mapping mapping;
     unsigned char *owned;       /* the image of a graph built in memory, else NULL */
-    const unsigned char *image; /* its first byte */
+    const unsigned char *bytes; /* the first of the image */
     const wfre_image_header *header;
     wfre_image_header converted; /* the header of an old version, in the form of this one */
     wfre_dictionary dictionary;
@@ -174,14 +189,23 @@ struct wfre_graph {
     const wfre_attribute_predicate *predicates;
     uint32_t predicate_count;
     wfre_name prefixes;
+    size_t header_size;
+    uint64_t body;        /* where the sections begin */
+    const uint64_t *sums; /* of blocks, or NULL */
+    uint64_t sum_count;
+    wfre_guard *guard; /* NULL for a graph built in memory */
     wfre_names names[WFRE_TEXT_TABLES];
     wfre_adjacency edges[WFRE_SPLITS];
     uint32_t groups[WFRE_SPLITS];
 };
 
-/* Views `bytes` as a graph without copying; they must outlive it, be aligned to 8, and are released
- * with it (wfre_free) once this succeeded if `owned`. */
-WFRE_NODISCARD wfre_status wfre_graph_from_bytes(void *bytes, size_t length, bool owned,
+/* Views `bytes` as a graph without copying; they must outlive it and be aligned to 8. `trust` says
+ * when they are checked: never, and they are released with the graph (wfre_free) once this
+ * succeeded; now; or part by part when first used. */
+typedef enum wfre_trust { WFRE_TRUST_OWNED, WFRE_TRUST_NOW, WFRE_TRUST_LATER } wfre_trust;
+WFRE_NODISCARD wfre_status wfre_graph_from_bytes(void *bytes, size_t length, wfre_trust trust,
                                                  wfre_graph **graph, wfre_error *error);
+/* Whether two splits have the same sections. */
+bool wfre_graph_shares_edges(const wfre_graph *graph, int split, int other);
 
 #endif

@@ -30,6 +30,9 @@ wfre_status wfre_room_measure(const wfre_graph *graph, wfre_split split, wfre_ro
 {
     const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
     uint32_t relations = wfre_graph_relations(graph);
+    wfre_status status = wfre_graph_settle(graph, error); /* it is read whole */
+    if (status != WFRE_OK)
+        return status;
     *room = (wfre_room){.begin = wfre_alloc(relations + (size_t)1, sizeof *room->begin)};
     if (!room->begin)
         return wfre_fail_memory(error, "counting edges");

@@ -1,5 +1,5 @@
 /* Text tables of an image: get by id, find by text through the hash index stored beside them, so
- * that opening a graph builds nothing. Reads are bounded even when the table is damaged. */
+ * that opening a graph builds nothing. A damaged table has no texts. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -8,7 +8,8 @@
 
 wfre_name wfre_names_get(const wfre_names *names, uint32_t id)
 {
-    if (!names->offsets || id >= names->count)
+    if (!names->offsets || id >= names->count ||
+        !wfre_sound(names->guard, WFRE_AREA_TEXTS + names->table, id))
         return (wfre_name){NULL, 0};
     uint64_t begin = names->offsets[id], end = names->offsets[id + 1];
     if (begin >= end || end > names->length)
@@ -29,6 +30,8 @@ static uint64_t find_slot(const wfre_names *names, const uint32_t *slots, uint64
     uint64_t mask = slot_count - 1;
     uint64_t slot = wfre_hash(text, length, 0) & mask;
     for (uint64_t probes = 0; probes < slot_count; probes++, slot = (slot + 1) & mask) {
+        if (!wfre_sound(names->guard, WFRE_AREA_SLOTS + names->table, slot))
+            return slot_count;
         uint32_t held = slots[slot] & ~WFRE_SLOT_AMBIGUOUS;
         if (held == 0 || same_text(wfre_names_get(names, held - 1), text, length))
             return slot;

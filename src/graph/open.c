@@ -1,9 +1,9 @@
 /* Opening a snapshot and looking things up in it.
  *
- * Opening reads the header alone and checks that every section lies inside the file and has the
- * size that the counts demand. What the sections hold is taken on trust here; wfre_graph_validate
- * reads it all. The functions of this file stay inside the image even if the trust was misplaced:
- * they answer with nothing then. */
+ * Opening checks the header, and that every section lies inside the file and has the size that the
+ * counts demand. What the sections hold is checked by the guard: at once, or when it is used. The
+ * functions of this file answer with nothing where it is damaged. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -46,7 +46,9 @@ const char *wfre_image_section_name(int section, char buffer[64])
                                              "attributes by predicate and object",
                                              "prefixes"};
     int edge = section - WFRE_FIRST_EDGES;
-    if (section >= WFRE_FIRST_ATTRIBUTES)
+    if (section == WFRE_IMAGE_SECTIONS)
+        (void)snprintf(buffer, 64, "space between sections");
+    else if (section >= WFRE_FIRST_ATTRIBUTES)
         (void)snprintf(buffer, 64, "%s", attributes[section - WFRE_FIRST_ATTRIBUTES]);
     else if (edge < 0)
         (void)snprintf(buffer, 64, "%s, %s", tables[section / WFRE_TEXT_SECTIONS],
@@ -101,9 +103,11 @@ static wfre_status convert_header(wfre_graph *graph, const unsigned char *bytes,
         return damaged(error, 0, "wrong header checksum");
     memcpy(header, old->same, sizeof old->same);
     memcpy(header->sections, old->sections, sizeof old->sections);
-    if (header->section_count != WFRE_OLD_SECTIONS || header->flags != 0)
+    if (header->section_count != WFRE_OLD_SECTIONS)
         return damaged(error, 0, "its header contradicts itself");
+    header->sums = (uint64_t)old->sums * WFRE_IMAGE_ALIGNMENT;
     graph->header = header;
+    graph->header_size = sizeof *old;
     return WFRE_OK;
 }
 
@@ -114,6 +118,7 @@ static wfre_status check_header(wfre_graph *graph, const unsigned char *bytes, s
     wfre_status status;
     TRY(check_start(bytes, length, error));
     graph->header = header;
+    graph->header_size = sizeof *header;
     if (header->version == 1) {
         TRY(convert_header(graph, bytes, length, error));
         header = graph->header;
@@ -143,15 +148,40 @@ cleanup:
 
 /* ---- sections ----------------------------------------------------------------------------- */
 
-/* The start of a section if it lies inside the image and is `length` bytes long, else NULL. */
+/* Finds the checksums of blocks, and compares their own. */
+static wfre_status view_sums(wfre_graph *graph, wfre_error *error)
+{
+    uint64_t whole = graph->header->length;
+    uint64_t at = graph->header->sums;
+    if (at == 0)
+        return WFRE_OK;
+    if (at % WFRE_IMAGE_ALIGNMENT != 0 || at < graph->body || at > whole)
+        return damaged(error, WFRE_NO_OFFSET, "its checksums have the wrong place");
+    uint64_t count = (at - graph->body + WFRE_IMAGE_BLOCK - 1) / WFRE_IMAGE_BLOCK;
+    if (whole - at != 8 * (count + 1))
+        return damaged(error, WFRE_NO_OFFSET, "its checksums have the wrong place");
+    for (size_t i = graph->header_size; i < graph->body; i++) /* which no checksum covers */
+        if (graph->bytes[i] != 0)
+            return damaged(error, i, "something stands between its header and its sections");
+    graph->sums = (const uint64_t *)(const void *)(graph->bytes + at);
+    graph->sum_count = count;
+    if (wfre_hash(graph->sums, (size_t)count * 8, 0) != graph->sums[count])
+        return damaged(error, (size_t)at, "wrong checksum of its checksums");
+    return WFRE_OK;
+}
+
+/* The start of a section if it lies inside the image, or the blocks of it that have checksums, and
+ * is `length` bytes long; else NULL. */
 static const void *section_bytes(const wfre_graph *graph, int section, uint64_t length)
 {
     const wfre_image_section *row = &graph->header->sections[section];
-    uint64_t whole = graph->header->length;
-    if (row->length != length || row->offset % WFRE_IMAGE_ALIGNMENT != 0 || row->offset > whole ||
+    const unsigned char *sums = (const unsigned char *)graph->sums;
+    uint64_t whole = sums ? (uint64_t)(sums - graph->bytes) : graph->header->length;
+    if ((sums && row->length > 0 && row->offset < graph->body) || row->length != length ||
+        row->offset % WFRE_IMAGE_ALIGNMENT != 0 || row->offset > whole ||
         row->length > whole - row->offset)
         return NULL;
-    return graph->image + row->offset;
+    return graph->bytes + row->offset;
 }
 
 static wfre_status bad_section(wfre_error *error, int section)
@@ -168,7 +198,7 @@ static wfre_status view_names(wfre_graph *graph, wfre_text_table table, wfre_err
     bool of_entities = table < WFRE_RELATION_NAMES;
     uint32_t count = of_entities ? graph->header->entities : graph->header->relations / 2;
     bool required = table == WFRE_ENTITY_NAMES || table == WFRE_RELATION_NAMES;
-    wfre_names names = {.count = count};
+    wfre_names names = {.count = count, .table = (int)table};
     if (rows[WFRE_TEXT_OFFSETS].length > 0 || required) {
         names.offsets = section_bytes(graph, wfre_text_section(table, WFRE_TEXT_OFFSETS),
                                       8 * ((uint64_t)count + 1));
@@ -204,7 +234,8 @@ static wfre_status view_edges(wfre_graph *graph, int split, wfre_error *error)
     const void *parts[WFRE_EDGES_SECTIONS];
     for (int part = 0; part < WFRE_EDGES_SECTIONS; part++) {
         parts[part] = section_bytes(graph, wfre_edges_section(split, part), lengths[part]);
-        if (!parts[part] || groups > 2 * header->triples[split])
+        if (!parts[part] || groups > 2 * header->triples[split] ||
+            (groups > 0 && header->relations == 0))
             return bad_section(error, wfre_edges_section(split, part));
     }
     graph->groups[split] = (uint32_t)groups;
@@ -215,6 +246,7 @@ static wfre_status view_edges(wfre_graph *graph, int split, wfre_error *error)
         .targets = parts[WFRE_EDGES_TARGETS],
         .entity_begin = parts[WFRE_EDGES_ENTITY_BEGIN],
         .entity_edges = parts[WFRE_EDGES_ENTITY_EDGES],
+        .split = split,
     };
     return WFRE_OK;
 }
@@ -281,26 +313,70 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_graph_from_bytes(void *bytes, size_t length, bool owned, wfre_graph **result,
+bool wfre_graph_shares_edges(const wfre_graph *graph, int split, int other)
+{
+    const wfre_adjacency *a = &graph->edges[split], *b = &graph->edges[other];
+    return a->relation_groups == b->relation_groups && a->group_entity == b->group_entity &&
+           a->group_begin == b->group_begin && a->targets == b->targets &&
+           a->entity_begin == b->entity_begin && a->entity_edges == b->entity_edges &&
+           graph->groups[split] == graph->groups[other] &&
+           graph->header->triples[split] == graph->header->triples[other];
+}
+
+/* Checks all now, or puts the guard before everything that is looked up. */
+static wfre_status set_guard(wfre_graph *graph, wfre_trust trust, wfre_error *error)
+{
+    wfre_status status = wfre_guard_create(graph, &graph->guard, error);
+    if (status != WFRE_OK)
+        return status;
+    if (trust == WFRE_TRUST_NOW)
+        return wfre_guard_check_all(graph->guard, error);
+    for (int table = 0; table < WFRE_TEXT_TABLES; table++)
+        graph->names[table].guard = graph->guard;
+    for (int split = 0; split < WFRE_SPLITS; split++)
+        graph->edges[split].guard = graph->guard;
+    return WFRE_OK;
+}
+
+wfre_status wfre_graph_from_bytes(void *bytes, size_t length, wfre_trust trust, wfre_graph **result,
                                   wfre_error *error)
 {
     wfre_status status;
     wfre_graph *graph = wfre_alloc_zero(1, sizeof *graph);
     if (!graph)
         return wfre_fail_memory(error, "opening a graph");
-    graph->image = bytes;
+    graph->bytes = bytes;
     TRY(check_header(graph, bytes, length, error));
+    graph->body = wfre_image_body(graph->header_size);
+    TRY(view_sums(graph, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         TRY(view_names(graph, (wfre_text_table)table, error));
     for (int split = 0; split < WFRE_SPLITS; split++)
         TRY(view_edges(graph, split, error));
     TRY(view_attributes(graph, error));
-    graph->owned = owned ? bytes : NULL;
+    if (trust != WFRE_TRUST_OWNED)
+        TRY(set_guard(graph, trust, error));
+    graph->owned = trust == WFRE_TRUST_OWNED ? bytes : NULL;
     *result = graph;
     graph = NULL;
 cleanup:
+    if (graph)
+        wfre_guard_free(graph->guard);
     wfre_free(graph);
     return status;
+}
+
+/* Larger snapshots are checked part by part: up to here all of it takes some milliseconds. */
+static const uint64_t CHECK_LIMIT = (uint64_t)16 << 20;
+
+static wfre_trust choose_trust(size_t length)
+{
+    const char *wanted = getenv("WFRE_CHECK");
+    if (wanted && strcmp(wanted, "open") == 0)
+        return WFRE_TRUST_NOW;
+    if (wanted && strcmp(wanted, "use") == 0)
+        return WFRE_TRUST_LATER;
+    return length <= CHECK_LIMIT ? WFRE_TRUST_NOW : WFRE_TRUST_LATER;
 }
 
 wfre_status wfre_graph_open(const char *path, wfre_graph **graph, wfre_error *error)
@@ -308,8 +384,8 @@ wfre_status wfre_graph_open(const char *path, wfre_graph **graph, wfre_error *er
     wfre_mapping mapping = {0};
     wfre_status status;
     TRY(wfre_map_file(path, &mapping, error));
-    status = wfre_graph_from_bytes((void *)(uintptr_t)mapping.bytes, mapping.length, false, graph,
-                                   error);
+    status = wfre_graph_from_bytes((void *)(uintptr_t)mapping.bytes, mapping.length,
+                                   choose_trust(mapping.length), graph, error);
     if (status != WFRE_OK) {
         (void)wfre_fail_within(error, status, path);
         goto cleanup;
@@ -332,6 +408,7 @@ void wfre_graph_close(wfre_graph *graph)
 {
     if (!graph || atomic_fetch_sub(&graph->others, 1) > 0)
         return;
+    wfre_guard_free(graph->guard);
     wfre_unmap(&graph->mapping);
     wfre_free(graph->owned);
     wfre_free(graph);
@@ -351,7 +428,7 @@ uint32_t wfre_graph_relations(const wfre_graph *graph)
 
 uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split)
 {
-    return graph->header->triples[split];
+    return wfre_split_exists(split) ? graph->header->triples[split] : 0;
 }
 
 uint64_t wfre_graph_attributes(const wfre_graph *graph)
@@ -400,20 +477,19 @@ wfre_name wfre_graph_relation_label(const wfre_graph *graph, wfre_relation relat
 
 const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split)
 {
-    return &graph->edges[split];
+    return &graph->edges[wfre_split_exists(split) ? split : WFRE_TEST];
 }
 
 wfre_list wfre_graph_targets(const wfre_graph *graph, wfre_split split, wfre_relation relation,
                              wfre_entity entity)
 {
-    const wfre_adjacency *edges = &graph->edges[split];
-    if (entity >= graph->header->entities)
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
+    if (!wfre_split_exists(split) || entity >= graph->header->entities ||
+        !wfre_sound(edges->guard, WFRE_AREA_ENTITIES + edges->split, entity))
         return (wfre_list){NULL, 0};
     /* An entity has few relations, a relation has many entities: search on the entity's side. */
     uint64_t low = edges->entity_begin[entity], high = edges->entity_begin[entity + 1];
     uint64_t end = high;
-    if (high > graph->groups[split])
-        return (wfre_list){NULL, 0};
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (edges->entity_edges[middle].relation < relation)
@@ -423,23 +499,17 @@ wfre_list wfre_graph_targets(const wfre_graph *graph, wfre_split split, wfre_rel
     }
     if (low >= end || edges->entity_edges[low].relation != relation)
         return (wfre_list){NULL, 0};
-    uint32_t group = edges->entity_edges[low].group;
-    if (group >= graph->groups[split] ||
-        edges->group_begin[group] > edges->group_begin[group + 1] ||
-        edges->group_begin[group + 1] > 2 * graph->header->triples[split])
-        return (wfre_list){NULL, 0};
-    return wfre_group_targets(edges, group);
+    return wfre_group_targets(edges, edges->entity_edges[low].group);
 }
 
 wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split, wfre_relation relation)
 {
-    const wfre_adjacency *edges = &graph->edges[split];
-    if (relation >= graph->header->relations)
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
+    uint32_t first;
+    if (!wfre_split_exists(split) || relation >= graph->header->relations)
         return (wfre_list){NULL, 0};
-    uint32_t begin = edges->relation_groups[relation], end = edges->relation_groups[relation + 1];
-    if (begin > end || end > graph->groups[split])
-        return (wfre_list){NULL, 0};
-    return (wfre_list){edges->group_entity + begin, end - begin};
+    uint32_t end = wfre_relation_groups(edges, relation, &first);
+    return (wfre_list){edges->group_entity + first, end - first};
 }
 
 bool wfre_graph_has(const wfre_graph *graph, wfre_split split, wfre_entity head,

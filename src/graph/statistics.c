@@ -7,12 +7,12 @@
 uint64_t wfre_graph_relation_triples(const wfre_graph *graph, wfre_split split,
                                      wfre_relation relation)
 {
-    const wfre_adjacency *edges = &graph->edges[split];
-    wfre_list sources = wfre_graph_sources(graph, split, relation);
-    if (sources.count == 0)
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
+    uint32_t first;
+    if (!wfre_split_exists(split) || relation >= wfre_graph_relations(graph))
         return 0;
-    size_t first = (size_t)(sources.ids - edges->group_entity);
-    return edges->group_begin[first + sources.count] - edges->group_begin[first];
+    uint32_t end = wfre_relation_groups(edges, relation, &first);
+    return first < end ? edges->group_begin[end] - edges->group_begin[first] : 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -24,6 +24,8 @@ static int ascending(const void *a, const void *b)
 static uint64_t degree_of(const wfre_adjacency *edges, wfre_entity entity)
 {
     uint64_t degree = 0;
+    if (!wfre_sound(edges->guard, WFRE_AREA_ENTITIES + edges->split, entity))
+        return 0;
     for (uint64_t i = edges->entity_begin[entity]; i < edges->entity_begin[entity + 1]; i++)
         degree += wfre_group_targets(edges, edges->entity_edges[i].group).count;
     return degree;
@@ -34,13 +36,16 @@ wfre_status wfre_graph_degrees(const wfre_graph *graph, wfre_split split, wfre_d
 {
     uint32_t entities = wfre_graph_entities(graph);
     *degrees = (wfre_degrees){.hub = WFRE_NONE};
+    wfre_status status = wfre_check_split(split, error);
+    if (status != WFRE_OK)
+        return status;
     if (entities == 0)
         return WFRE_OK;
     uint64_t *sorted = wfre_alloc(entities, sizeof *sorted);
     if (!sorted)
         return wfre_fail_memory(error, "counting degrees");
     for (wfre_entity e = 0; e < entities; e++) {
-        sorted[e] = degree_of(&graph->edges[split], e);
+        sorted[e] = degree_of(wfre_graph_adjacency(graph, split), e);
         degrees->unconnected += sorted[e] == 0;
         if (degrees->hub == WFRE_NONE || sorted[e] > sorted[degrees->hub])
             degrees->hub = e;
@@ -52,5 +57,5 @@ wfre_status wfre_graph_degrees(const wfre_graph *graph, wfre_split split, wfre_d
     degrees->upper_hundredth = sorted[(uint64_t)entities * 99 / 100];
     degrees->maximum = sorted[entities - 1];
     wfre_free(sorted);
-    return WFRE_OK;
+    return wfre_graph_sound(graph, error);
 }

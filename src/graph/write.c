@@ -17,12 +17,57 @@ struct wfre_image_writer {
     size_t capacity;
     uint64_t length;
     wfre_image_header header;
+    unsigned char *block; /* the bytes of the block that is not yet full */
+    size_t filled;
+    bool summed;    /* the checksums of blocks are complete */
+    uint64_t *sums; /* of those that are */
+    size_t sum_count;
+    size_t sum_capacity;
 };
 
 typedef wfre_image_writer image;
 
+/* Adds the checksum of the bytes in `block`. */
+static bool sum_block(image *to)
+{
+    if (!wfre_reserve(&to->sums, &to->sum_capacity, to->sum_count + 2, sizeof *to->sums))
+        return false;
+    to->sums[to->sum_count++] = wfre_hash(to->block, to->filled, 0);
+    to->filled = 0;
+    return true;
+}
+
+/* Takes bytes that stand at `at` in the image into the checksums of blocks; what belongs to the
+ * header is left out. */
+static bool sum_bytes(image *to, uint64_t at, const unsigned char *bytes, size_t length)
+{
+    if (to->summed)
+        return true;
+    uint64_t body = wfre_image_body(sizeof to->header);
+    size_t skip = at < body ? (size_t)(body - at) : 0;
+    if (!to->block && !(to->block = wfre_alloc(WFRE_IMAGE_BLOCK, 1)))
+        return false;
+    for (size_t i = skip; i < length;) {
+        size_t room = WFRE_IMAGE_BLOCK - to->filled, part = length - i < room ? length - i : room;
+        memcpy(to->block + to->filled, bytes + i, part);
+        to->filled += part;
+        i += part;
+        if (to->filled == WFRE_IMAGE_BLOCK && !sum_block(to))
+            return false;
+    }
+    return true;
+}
+
+static void free_sums(image *to)
+{
+    wfre_free(to->block);
+    wfre_free(to->sums);
+}
+
 static wfre_status put_bytes(image *to, const void *bytes, size_t length, wfre_error *error)
 {
+    if (!sum_bytes(to, to->length, bytes, length))
+        return wfre_fail_memory(error, "building a graph");
     if (to->writer) {
         wfre_status status = wfre_writer_put(to->writer, bytes, length, error);
         if (status != WFRE_OK)
@@ -53,6 +98,24 @@ wfre_status wfre_image_put(image *to, int section, const void *bytes, size_t len
     to->header.sections[section] =
         (wfre_image_section){to->length, length, wfre_hash(bytes, length, 0)};
     return put_bytes(to, bytes, length, error);
+}
+
+/* The checksums of all blocks, behind the last section. */
+static wfre_status put_sums(image *to, wfre_error *error)
+{
+    wfre_status status;
+    TRY(put_padding(to, error));
+    to->header.sums = to->length;
+    if (to->filled > 0 && !sum_block(to)) {
+        status = wfre_fail_memory(error, "building a graph");
+        goto cleanup;
+    }
+    to->summed = true;
+    size_t count = to->sum_count;
+    to->sums[count] = wfre_hash(to->sums, count * sizeof *to->sums, 0);
+    TRY(put_bytes(to, to->sums, (count + 1) * sizeof *to->sums, error));
+cleanup:
+    return status;
 }
 
 /* Completes the header and puts it in its place. */
@@ -320,8 +383,10 @@ static wfre_status put_graph(image *to, wfre_graph_builder *builder, const wfre_
             TRY(put_edges(to, rows, (uint32_t)builder->count, split, error));
     }
     TRY(wfre_image_put_attributes(to, builder, header, error));
+    TRY(put_sums(to, error));
     TRY(put_header(to, error));
 cleanup:
+    free_sums(to);
     wfre_free(inverse);
     return status;
 }
@@ -346,7 +411,7 @@ wfre_status wfre_graph_builder_finish(wfre_graph_builder *builder, wfre_graph **
     image to = {0};
     wfre_status status;
     TRY(put_graph(&to, builder, NULL, error));
-    TRY(wfre_graph_from_bytes(to.bytes, to.length, true, graph, error));
+    TRY(wfre_graph_from_bytes(to.bytes, to.length, WFRE_TRUST_OWNED, graph, error));
     return WFRE_OK;
 cleanup:
     wfre_free(to.bytes);
@@ -355,5 +420,8 @@ cleanup:
 
 wfre_status wfre_graph_save(const wfre_graph *graph, const char *path, wfre_error *error)
 {
-    return wfre_write_file(path, graph->image, wfre_graph_bytes(graph), error);
+    wfre_status status = wfre_graph_settle(graph, error); /* no copy of damage */
+    if (status != WFRE_OK)
+        return status;
+    return wfre_write_file(path, graph->bytes, wfre_graph_bytes(graph), error);
 }

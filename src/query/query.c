@@ -103,6 +103,8 @@ wfre_status wfre_query_parse(const wfre_graph *graph, wfre_notation notation, co
     if (!made)
         return wfre_fail_memory(error, "reading a query");
     wfre_status status = parse(made, graph, notation, text, length, error);
+    if (graph && wfre_graph_sound(graph, NULL) != WFRE_OK) /* a name may be unknown for that */
+        status = wfre_graph_sound(graph, error);
     if (status == WFRE_OK)
         *query = made;
     else

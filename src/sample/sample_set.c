@@ -252,6 +252,7 @@ wfre_status wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_
     char comment[128];
     uint64_t queries = 0;
     TRY(check_options(graph, options, error));
+    TRY(wfre_graph_trust(graph, error));
     TRY(wfre_type_list_parse(&types, options->types ? options->types : "betae", error));
     TRY(open_sampling(&s, pool, error));
     (void)snprintf(comment, sizeof comment, "sampled queries of split %s, seed %llu, cap %zu",

@@ -59,6 +59,8 @@ wfre_status wfre_sampler_create(const wfre_graph *graph, wfre_split split, const
     made->cap = cap ? cap : SIZE_MAX;
     made->seed = seed;
     made->substitute = WFRE_NONE;
+    TRY(wfre_check_split(split, error));
+    TRY(wfre_graph_trust(graph, error));
     TRY(wfre_type_list_parse(&made->types, types ? types : TRAINING_TYPES, error));
     *sampler = made;
     made = NULL;

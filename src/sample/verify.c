@@ -87,6 +87,8 @@ wfre_status wfre_queryset_verify(const wfre_queryset *set, const wfre_graph *gra
     if (split == WFRE_TRAIN)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "training queries have no hard answers; verify valid or test");
+    TRY(wfre_check_split(split, error));
+    TRY(wfre_graph_trust(graph, error));
     TRY(check_ids(set, graph, error));
     v.wrong = wfre_alloc(set->count, sizeof *v.wrong);
     v.status = wfre_alloc(chunks, sizeof *v.status);

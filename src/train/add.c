@@ -446,6 +446,7 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     wfre_graph *extra = NULL;
     growth g = {.graph = graph, .model = model};
     wfre_status status;
+    TRY(wfre_graph_trust(graph, error));
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_probe_output(options->graph, error));
     TRY(wfre_probe_output(options->model, error));

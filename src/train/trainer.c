@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "graph/graph.h"
 #include "model/run.h"
 
 enum { BLOCK_ROWS = 16 };
@@ -345,6 +346,7 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
     t->pool = pool;
     t->model = model;
     TRY(wfre_train_settings_check(&t->settings, error));
+    TRY(wfre_graph_trust(graph, error));
     if (wfre_graph_entities(graph) == 0 || wfre_graph_triples(graph, WFRE_TRAIN) == 0) {
         status = wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                            "the graph has no training triples");
