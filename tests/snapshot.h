@@ -9,7 +9,7 @@
 static inline void snapshot_seal_blocks(unsigned char *bytes, size_t length)
 {
     const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
-    size_t at = (size_t)header->sums * WFRE_IMAGE_ALIGNMENT, count = 0;
+    size_t at = (size_t)header->sums, count = 0;
     if (at < wfre_image_body(sizeof(wfre_image_header)) || at > length)
         return;
     count =
@@ -38,7 +38,6 @@ static inline void snapshot_seal(void *bytes, size_t length)
         if (row->offset <= length && row->length <= length - row->offset)
             row->checksum = wfre_hash((unsigned char *)bytes + row->offset, (size_t)row->length, 0);
     }
-    header->fingerprint = wfre_image_fingerprint(header);
     header->checksum = wfre_hash(header, offsetof(wfre_image_header, checksum), 0);
 }
 

@@ -2,11 +2,11 @@
  *
  * A header of fixed size, then sections, each starting at a multiple of 64 bytes. All numbers are
  * in the byte order of the machine that wrote them (`byte_order` tells a reader); offsets count
- * from the start of the image. docs/FORMAT.md describes every section. A split that adds no triples
- * shares the sections of the split before it: their table rows are equal. */
+ * from the start of the image. docs/FORMAT.md describes every section. */
 #ifndef WFRE_SRC_GRAPH_IMAGE_H
 #define WFRE_SRC_GRAPH_IMAGE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/file.h"
@@ -40,14 +40,16 @@ typedef enum wfre_text_table {
     WFRE_TEXT_TABLES
 } wfre_text_table;
 
-/* The edges of a split take six sections, the arrays of wfre_adjacency in its order. */
+/* The edges of the whole graph: the arrays of wfre_adjacency, and the split of each target. */
 enum {
     WFRE_EDGES_RELATION_GROUPS,
     WFRE_EDGES_GROUP_ENTITY,
     WFRE_EDGES_GROUP_BEGIN,
     WFRE_EDGES_TARGETS,
     WFRE_EDGES_ENTITY_BEGIN,
-    WFRE_EDGES_ENTITY_EDGES,
+    WFRE_EDGES_RELATIONS, /* 16 bits each, or 32 if there are more than 65,536 */
+    WFRE_EDGES_GROUPS,
+    WFRE_EDGES_SPLITS, /* two bits a target, lowest first; empty if all are training triples */
     WFRE_EDGES_SECTIONS
 };
 
@@ -64,8 +66,7 @@ enum {
 
 enum {
     WFRE_FIRST_EDGES = WFRE_TEXT_TABLES * WFRE_TEXT_SECTIONS,
-    WFRE_OLD_SECTIONS = WFRE_FIRST_EDGES + WFRE_SPLITS * WFRE_EDGES_SECTIONS,
-    WFRE_FIRST_ATTRIBUTES = WFRE_OLD_SECTIONS,
+    WFRE_FIRST_ATTRIBUTES = WFRE_FIRST_EDGES + WFRE_EDGES_SECTIONS,
     WFRE_PREFIXES = WFRE_FIRST_ATTRIBUTES + WFRE_ATTRIBUTE_SECTIONS, /* "name <TAB> IRI <LF>" ... */
     WFRE_IMAGE_SECTIONS
 };
@@ -80,9 +81,9 @@ static inline int wfre_attribute_section(int part)
     return WFRE_FIRST_ATTRIBUTES + part;
 }
 
-static inline int wfre_edges_section(int split, int part)
+static inline int wfre_edges_section(int part)
 {
-    return WFRE_FIRST_EDGES + split * WFRE_EDGES_SECTIONS + part;
+    return WFRE_FIRST_EDGES + part;
 }
 
 typedef struct wfre_image_section {
@@ -101,24 +102,16 @@ typedef struct wfre_image_header {
     uint32_t entities;
     uint32_t relations; /* directed: even */
     uint32_t section_count;
-    uint32_t flags;            /* WFRE_IMAGE_RDF_NAMES */
-    uint64_t attributes;       /* triples */
-    uint32_t dictionary_terms; /* IRIs and literals beside the entities */
-    uint32_t blanks;           /* blank nodes */
-    uint64_t sums;             /* where the checksums of blocks are; 0: there are none */
+    uint32_t flags;               /* WFRE_IMAGE_RDF_NAMES */
+    uint64_t attributes;          /* triples */
+    uint32_t dictionary_terms;    /* IRIs and literals beside the entities */
+    uint32_t blanks;              /* blank nodes */
+    uint32_t groups[WFRE_SPLITS]; /* of the nested graphs */
+    uint32_t reserved;            /* 0 */
+    uint64_t sums;                /* where the checksums of blocks are; 0: there are none */
     wfre_image_section sections[WFRE_IMAGE_SECTIONS];
     uint64_t checksum; /* of all bytes before it */
 } wfre_image_header;
-
-/* Version 1: the same up to `flags`, then its sections and the checksum. */
-typedef struct wfre_image_old_header {
-    unsigned char same[offsetof(wfre_image_header, flags)];
-    uint32_t sums; /* as above, in units of 64 bytes */
-    wfre_image_section sections[WFRE_OLD_SECTIONS];
-    uint64_t checksum;
-} wfre_image_old_header;
-
-_Static_assert(sizeof(wfre_image_old_header) == 872, "as version 1 was");
 
 #define WFRE_DEFAULT_BASE "urn:wfre:"
 
@@ -131,8 +124,6 @@ static inline uint64_t wfre_image_body(uint64_t header)
     return (header + WFRE_IMAGE_ALIGNMENT - 1) / WFRE_IMAGE_ALIGNMENT * WFRE_IMAGE_ALIGNMENT;
 }
 
-/* What the fingerprint covers: names and triples, by the checksums of their sections. */
-uint64_t wfre_image_fingerprint(const wfre_image_header *header);
 /* "entity names, offsets", for messages; WFRE_IMAGE_SECTIONS is the space between them. */
 const char *wfre_image_section_name(int section, char buffer[64]);
 
@@ -183,21 +174,38 @@ struct wfre_graph {
     unsigned char *owned;       /* the image of a graph built in memory, else NULL */
     const unsigned char *bytes; /* the first of the image */
     const wfre_image_header *header;
-    wfre_image_header converted; /* the header of an old version, in the form of this one */
     wfre_dictionary dictionary;
     wfre_packed attributes[3]; /* SPO, PSO, POS */
     const wfre_attribute_predicate *predicates;
     uint32_t predicate_count;
     wfre_name prefixes;
-    size_t header_size;
     uint64_t body;        /* where the sections begin */
     const uint64_t *sums; /* of blocks, or NULL */
     uint64_t sum_count;
     wfre_guard *guard; /* NULL for a graph built in memory */
     wfre_names names[WFRE_TEXT_TABLES];
+    const unsigned char *splits; /* of targets; NULL if all are training triples */
     wfre_adjacency edges[WFRE_SPLITS];
-    uint32_t groups[WFRE_SPLITS];
+    _Atomic bool ready[WFRE_SPLITS]; /* the edges are laid out */
+    void *laid_out[WFRE_SPLITS];     /* their memory, if it is not the image's */
+    pthread_mutex_t lock;            /* of laying out */
 };
+
+/* The first split that has the edge at a place of the targets. */
+static inline wfre_split wfre_target_split(const wfre_graph *graph, uint32_t place)
+{
+    return graph->splits ? (wfre_split)(graph->splits[place / 4] >> 2 * (place % 4) & 3)
+                         : WFRE_TRAIN;
+}
+
+/* Everything about attributes that wfre_graph_validate checks (graph/validate_rdf.c). */
+WFRE_NODISCARD wfre_status wfre_graph_check_attributes(const wfre_graph *graph, wfre_error *error);
+/* Takes the memory that laying out smaller splits will need (graph/splits.c). */
+WFRE_NODISCARD wfre_status wfre_graph_reserve_splits(wfre_graph *graph, wfre_error *error);
+/* Opens an image of version 1 by bringing it into today's form, in memory (graph/open_old.c). */
+WFRE_NODISCARD wfre_status wfre_graph_from_old(const unsigned char *bytes, size_t length,
+                                               wfre_graph **graph, wfre_error *error);
+enum { WFRE_OLD_VERSION = 1 };
 
 /* Views `bytes` as a graph without copying; they must outlive it and be aligned to 8. `trust` says
  * when they are checked: never, and they are released with the graph (wfre_free) once this
@@ -205,7 +213,5 @@ struct wfre_graph {
 typedef enum wfre_trust { WFRE_TRUST_OWNED, WFRE_TRUST_NOW, WFRE_TRUST_LATER } wfre_trust;
 WFRE_NODISCARD wfre_status wfre_graph_from_bytes(void *bytes, size_t length, wfre_trust trust,
                                                  wfre_graph **graph, wfre_error *error);
-/* Whether two splits have the same sections. */
-bool wfre_graph_shares_edges(const wfre_graph *graph, int split, int other);
 
 #endif

@@ -85,6 +85,8 @@ static void list_predicates(wfre_rdf *rdf)
 wfre_status wfre_rdf_open(const wfre_graph *graph, wfre_split split, wfre_rdf **result,
                           wfre_error *error)
 {
+    if (!wfre_guard_attributes(graph->guard))
+        return wfre_graph_sound(graph, error);
     uint32_t pairs = graph->header->relations / 2;
     size_t most = (size_t)pairs + graph->predicate_count;
     wfre_rdf *rdf = wfre_alloc_zero(1, sizeof *rdf);

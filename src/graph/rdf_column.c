@@ -23,8 +23,9 @@ static wfre_list targets_of(const wfre_rdf *rdf, uint32_t pair, int backward, wf
 static bool has_edge(const wfre_rdf *rdf, wfre_entity entity, int backward)
 {
     const wfre_adjacency *edges = rdf->edges;
-    for (uint64_t i = edges->entity_begin[entity]; i < edges->entity_begin[entity + 1]; i++)
-        if ((edges->entity_edges[i].relation & 1) == (uint32_t)backward)
+    uint32_t i, end = wfre_entity_edges(edges, entity, &i);
+    for (; i < end; i++)
+        if ((wfre_edge_relation(edges, i) & 1) == (uint32_t)backward)
             return true;
     return false;
 }
@@ -35,9 +36,10 @@ static uint64_t count_edges(const wfre_rdf *rdf, wfre_rdf_id near, int backward)
     uint64_t sum = 0;
     if (near >= rdf->entities)
         return 0;
-    for (uint64_t i = edges->entity_begin[near]; i < edges->entity_begin[near + 1]; i++)
-        if ((edges->entity_edges[i].relation & 1) == (uint32_t)backward)
-            sum += wfre_group_targets(edges, edges->entity_edges[i].group).count;
+    uint32_t i, end = wfre_entity_edges(edges, near, &i);
+    for (; i < end; i++)
+        if ((wfre_edge_relation(edges, i) & 1) == (uint32_t)backward)
+            sum += wfre_group_targets(edges, edges->edge_groups[i]).count;
     return sum;
 }
 
@@ -67,9 +69,10 @@ static uint64_t count_between(const wfre_rdf *rdf, wfre_rdf_id s, wfre_rdf_id o)
     uint64_t sum = 0;
     if (s < rdf->entities && o < rdf->entities) {
         const wfre_adjacency *edges = rdf->edges;
-        for (uint64_t i = edges->entity_begin[s]; i < edges->entity_begin[s + 1]; i++)
-            if (edges->entity_edges[i].relation % 2 == 0)
-                sum += wfre_list_has(wfre_group_targets(edges, edges->entity_edges[i].group), o);
+        uint32_t i, end = wfre_entity_edges(edges, s, &i);
+        for (; i < end; i++)
+            if (wfre_edge_relation(edges, i) % 2 == 0)
+                sum += wfre_list_has(wfre_group_targets(edges, edges->edge_groups[i]), o);
         return sum;
     }
     wfre_triple least = {{s, 0, 0}};
@@ -172,8 +175,9 @@ static wfre_status collect_edges(wfre_rdf_column *column, const wfre_rdf *rdf, w
     wfre_status status = WFRE_OK;
     if (near >= rdf->entities)
         return WFRE_OK;
-    for (uint64_t i = edges->entity_begin[near]; i < edges->entity_begin[near + 1]; i++) {
-        wfre_edge_group edge = edges->entity_edges[i];
+    uint32_t at, end = wfre_entity_edges(edges, near, &at);
+    for (; at < end; at++) {
+        wfre_edge_group edge = wfre_entity_edge(edges, at);
         if ((edge.relation & 1) != (uint32_t)backward)
             continue;
         wfre_list targets = wfre_group_targets(edges, edge.group);

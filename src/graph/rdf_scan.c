@@ -54,8 +54,7 @@ static void load_predicate(const wfre_rdf *rdf, wfre_rdf_edges *e)
         load_group(e, wfre_graph_targets(rdf->graph, rdf->split, relation, e->near));
         return;
     }
-    e->group = rdf->edges->relation_groups[relation];
-    e->group_end = rdf->edges->relation_groups[relation + 1];
+    e->group_end = wfre_relation_groups(rdf->edges, relation, &e->group);
     if (e->group < e->group_end)
         load_group(e, wfre_group_targets(rdf->edges, e->group));
 }
@@ -77,8 +76,9 @@ static void list_predicates(wfre_rdf_scan *scan, wfre_entity near)
     bool sorted = true;
     e->targets = (wfre_list){NULL, 0};
     e->target = 0;
-    for (uint64_t i = edges->entity_begin[near]; i < edges->entity_begin[near + 1]; i++) {
-        wfre_relation relation = edges->entity_edges[i].relation;
+    uint32_t at, end = wfre_entity_edges(edges, near, &at);
+    for (; at < end; at++) {
+        wfre_relation relation = wfre_edge_relation(edges, at);
         if ((relation & 1) != (uint32_t)e->backward)
             continue;
         wfre_rdf_id term = rdf->relation_terms[relation / 2];
