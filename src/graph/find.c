@@ -25,22 +25,33 @@ static tables relation_tables(const wfre_graph *graph)
 
 /* ---- IRIs --------------------------------------------------------------------------------- */
 
+enum { LONGEST = 2048 }; /* of IRIs that are put together here: finding does not allocate */
+
+/* By a name that an IRI codes. */
+static uint32_t find_coded(const tables *t, const char *coded, size_t length)
+{
+    char name[LONGEST];
+    size_t decoded = length <= LONGEST ? wfre_iri_decode_into(name, coded, length) : 0;
+    if (decoded == 0 || wfre_iri_absolute(name, decoded))
+        return WFRE_NONE;
+    return wfre_names_find(t->names, name, decoded);
+}
+
 /* By a whole IRI: it is the name, or codes one. */
 static uint32_t find_iri(const tables *t, const char *iri, size_t length)
 {
     uint32_t id = wfre_names_find(t->names, iri, length);
-    wfre_text prefix = {0}, name = {0};
-    if (id != WFRE_NONE)
+    wfre_name base = wfre_graph_base(t->graph);
+    if (id != WFRE_NONE || base.length == 0 || length <= base.length ||
+        memcmp(iri, base.bytes, base.length) != 0)
         return id;
-    wfre_iri_prefix(&prefix, wfre_graph_base(t->graph), t->kind);
-    if (!prefix.failed && length > prefix.length && memcmp(iri, prefix.data, prefix.length) == 0) {
-        wfre_iri_decode(&name, iri + prefix.length, length - prefix.length);
-        if (!name.failed && !wfre_iri_absolute(name.data, name.length))
-            id = wfre_names_find(t->names, name.data, name.length);
-    }
-    wfre_text_free(&prefix);
-    wfre_text_free(&name);
-    return id;
+    char last = base.bytes[base.length - 1];
+    const char *at = iri + base.length, *end = iri + length;
+    if (last != ':' && last != '/' && last != '#' && *at++ != '/')
+        return WFRE_NONE;
+    if (end - at < 3 || at[0] != t->kind || at[1] != (last == ':' ? ':' : '/'))
+        return WFRE_NONE;
+    return find_coded(t, at + 2, (size_t)(end - at) - 2);
 }
 
 /* <iri> or prefix:local. */
@@ -49,15 +60,21 @@ static uint32_t find_short(const tables *t, const char *text, size_t length)
     if (length > 2 && text[0] == '<' && text[length - 1] == '>')
         return find_iri(t, text + 1, length - 2);
     const char *colon = memchr(text, ':', length);
-    wfre_text iri = {0};
-    uint32_t id = WFRE_NONE;
-    if (!colon || !wfre_graph_find_prefix(t->graph, text, (size_t)(colon - text), &iri))
+    wfre_name prefix, start;
+    char iri[LONGEST];
+    if (!colon)
         return WFRE_NONE;
-    wfre_text_append(&iri, colon + 1, length - (size_t)(colon - text) - 1);
-    if (!iri.failed)
-        id = find_iri(t, iri.data, iri.length);
-    wfre_text_free(&iri);
-    return id;
+    size_t before = (size_t)(colon - text), local = length - before - 1;
+    for (size_t i = 0; wfre_graph_prefix(t->graph, i, &prefix, &start); i++) {
+        if (prefix.length != before || (before > 0 && memcmp(prefix.bytes, text, before) != 0))
+            continue;
+        if (start.length + local > LONGEST)
+            return WFRE_NONE;
+        memcpy(iri, start.bytes, start.length);
+        memcpy(iri + start.length, colon + 1, local);
+        return find_iri(t, iri, start.length + local);
+    }
+    return before == 1 && text[0] == t->kind ? find_coded(t, colon + 1, local) : WFRE_NONE;
 }
 
 /* ---- folded texts ------------------------------------------------------------------------- */
@@ -106,42 +123,39 @@ static bool same_text(wfre_name a, wfre_name b)
 
 /* ---- walks -------------------------------------------------------------------------------- */
 
-/* Whether the local name of an IRI is the text; a coded one is decoded into `scratch`. */
-static bool has_local(wfre_name name, wfre_name text, bool (*same)(wfre_name, wfre_name),
-                      wfre_text *scratch)
+/* Whether the local name of an IRI is the text, as it is or decoded. */
+static bool has_local(wfre_name name, wfre_name text, bool (*same)(wfre_name, wfre_name))
 {
+    char decoded[LONGEST];
     const char *colon = name.length ? memchr(name.bytes, ':', name.length) : NULL;
     if (!colon)
         return false;
     wfre_name local = wfre_iri_local(name.bytes, name.length);
     if (local.length == name.length || local.length < text.length)
         return false;
-    if (!memchr(local.bytes, '%', local.length))
-        return same(local, text);
-    wfre_text_clear(scratch);
-    wfre_iri_display(scratch, name.bytes, name.length);
-    return !scratch->failed && same((wfre_name){scratch->data, scratch->length}, text);
+    if (same(local, text))
+        return true;
+    if (local.length > LONGEST || !memchr(local.bytes, '%', local.length))
+        return false;
+    size_t length = wfre_iri_decode_into(decoded, local.bytes, local.length);
+    return same((wfre_name){decoded, length}, text);
 }
 
 /* The only id whose local name, or with `fold` whose name, label or local name, is the text. */
 static uint32_t walk(const tables *t, wfre_name text, bool fold)
 {
     uint32_t found = WFRE_NONE;
-    wfre_text scratch = {0};
     for (uint32_t id = 0; id < t->names->count; id++) {
         wfre_name name = wfre_names_get(t->names, id);
-        bool same = has_local(name, text, fold ? same_folded : same_text, &scratch);
+        bool same = has_local(name, text, fold ? same_folded : same_text);
         if (!same && fold)
             same = same_folded(name, text) || same_folded(wfre_names_get(t->labels, id), text);
         if (!same)
             continue;
-        if (found != WFRE_NONE) {
-            found = WFRE_NONE;
-            break;
-        }
+        if (found != WFRE_NONE)
+            return WFRE_NONE;
         found = id;
     }
-    wfre_text_free(&scratch);
     return found;
 }
 

@@ -64,9 +64,15 @@ static wfre_status list_files(const char *folder, listing *l, wfre_error *error)
 
 static bool recognises(const char *path)
 {
-    listing l = {0};
-    bool found = wfre_is_folder(path) && list_files(path, &l, NULL) == WFRE_OK && l.count > 0;
-    free_listing(&l);
+    DIR *directory = wfre_is_folder(path) ? opendir(path) : NULL;
+    char file[WFRE_PATH_SIZE];
+    bool found = false;
+    if (!directory)
+        return false;
+    for (const struct dirent *entry; !found && (entry = readdir(directory)) != NULL;)
+        found = entry->d_name[0] != '.' && wfre_import_find(path, entry->d_name, file) &&
+                reader_of(file);
+    (void)closedir(directory);
     return found;
 }
 

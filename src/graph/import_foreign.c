@@ -5,17 +5,21 @@
 
 enum { LOOK_AT = 4096 };
 
-/* The first bytes of a file, as a text; empty if it cannot be read. */
-static void read_start(const char *path, char start[LOOK_AT + 1])
+/* The first bytes of a file, as a text. */
+static wfre_status read_start(const char *path, char start[LOOK_AT + 1], wfre_error *error)
 {
     wfre_reader *reader = NULL;
     size_t length = 0, got = 1;
-    if (wfre_reader_open(path, &reader, NULL) == WFRE_OK)
-        while (got > 0 && length < LOOK_AT &&
-               wfre_reader_read(reader, start + length, LOOK_AT - length, &got, NULL) == WFRE_OK)
-            length += got;
+    wfre_status status;
+    TRY(wfre_reader_open(path, &reader, error));
+    while (got > 0 && length < LOOK_AT) {
+        TRY(wfre_reader_read(reader, start + length, LOOK_AT - length, &got, error));
+        length += got;
+    }
     start[length] = '\0';
+cleanup:
     wfre_reader_close(reader);
+    return status;
 }
 
 wfre_status wfre_import_refuse_foreign(const char *path, wfre_error *error)
@@ -23,9 +27,9 @@ wfre_status wfre_import_refuse_foreign(const char *path, wfre_error *error)
     static const char *const xml[] = {".rdf", ".owl", ".rdfs", ".rdfxml", NULL};
     static const char *const json[] = {".jsonld", ".json-ld", NULL};
     char start[LOOK_AT + 1];
-    if (strcmp(path, "-") == 0 || wfre_is_folder(path))
+    if (strcmp(path, "-") == 0 || !wfre_file_exists(path)) /* a pipe can be read only once */
         return WFRE_OK;
-    read_start(path, start);
+    CHECK(read_start(path, start, error));
     const char *text = start + wfre_byte_order_mark(start, strlen(start));
     text += strspn(text, " \t\r\n");
     bool markup = *text == '<' && (strncmp(text, "<?xml", 5) == 0 || strstr(text, "<rdf:RDF"));

@@ -76,18 +76,26 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-void wfre_iri_decode(wfre_text *text, const char *coded, size_t length)
+size_t wfre_iri_decode_into(char *to, const char *coded, size_t length)
 {
+    size_t used = 0;
     for (size_t i = 0; i < length; i++) {
         int high = coded[i] == '%' && length - i > 2 ? hex_value(coded[i + 1]) : -1;
         int low = high >= 0 ? hex_value(coded[i + 2]) : -1;
-        if (low < 0) {
-            wfre_text_char(text, coded[i]);
-        } else {
-            wfre_text_char(text, (char)(unsigned char)(high * 16 + low));
-            i += 2;
-        }
+        to[used++] = low < 0 ? coded[i] : (char)(unsigned char)(high * 16 + low);
+        i += low < 0 ? 0 : 2;
     }
+    return used;
+}
+
+void wfre_iri_decode(wfre_text *text, const char *coded, size_t length)
+{
+    size_t begin = text->length;
+    wfre_text_append(text, coded, length);
+    if (text->failed)
+        return;
+    text->length = begin + wfre_iri_decode_into(text->data + begin, coded, length);
+    text->data[text->length] = '\0';
 }
 
 /* The place behind the last of these characters before `end`; 0 if there is none. */

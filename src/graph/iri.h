@@ -14,6 +14,8 @@ void wfre_iri_prefix(wfre_text *text, wfre_name base, char kind);
 void wfre_iri_encode(wfre_text *text, const char *name, size_t length);
 /* Appends with %XX replaced by bytes; a '%' that no two digits follow stays. */
 void wfre_iri_decode(wfre_text *text, const char *coded, size_t length);
+/* The same into `to`, which has room for `length`; returns how many bytes there are. */
+size_t wfre_iri_decode_into(char *to, const char *coded, size_t length);
 /* What comes behind the last '#' or '/', or else behind the last ':'; all of it if that is empty.
  * A slash or # at the very end does not count. */
 wfre_name wfre_iri_local(const char *iri, size_t length);

@@ -364,9 +364,9 @@ static void test_reasons(void **state)
     expect_refusal((family_image){image.bytes, 0}, WFRE_ERR_FORMAT, "an empty file");
     expect_refusal((family_image){image.bytes, 100}, WFRE_ERR_FORMAT, "ends within its header");
     expect_refusal((family_image){image.bytes, image.length - 1}, WFRE_ERR_FORMAT, "bytes long");
-    header->version = 2;
+    header->version = WFRE_IMAGE_VERSION + 1;
     expect_refusal(image, WFRE_ERR_UNSUPPORTED, "use a newer wfre");
-    header->version = 1;
+    header->version = WFRE_IMAGE_VERSION;
     header->byte_order = 0x04030201;
     expect_refusal(image, WFRE_ERR_UNSUPPORTED, "byte order");
     header->byte_order = WFRE_IMAGE_BYTE_ORDER;
