@@ -4,6 +4,7 @@
 #   make check           build and run all tests; ends with "N passed, N failed, N skipped"
 #   make check-sanitize  the tests under ASan+UBSan, then the threaded ones under TSan
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
+#   make mutate          MUTATIONS (default 300) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
 #   make bench           the benchmarks
 #   make install         to PREFIX (default /usr/local), honours DESTDIR
@@ -11,9 +12,10 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+MUTATIONS ?= 300
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize fuzz demo bench install format clean
+.PHONY: all deps check check-sanitize fuzz mutate demo bench install format clean
 
 all: $(BUILD)/build.ninja
 	@meson compile -C $(BUILD) >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
@@ -40,6 +42,13 @@ check-sanitize: deps
 
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS)
+
+mutate: deps
+	@[ -d build-asan ] || meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
+	    --buildtype debugoptimized >/dev/null
+	@meson compile -C build-asan wfre seal >build-asan/compile.log 2>&1 || \
+	    { cat build-asan/compile.log; exit 1; }
+	@WFRE=$(CURDIR)/build-asan/wfre SEAL=$(CURDIR)/build-asan/tests/seal tests/mutate.sh $(MUTATIONS)
 
 demo: all
 	@tools/demo

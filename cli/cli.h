@@ -5,6 +5,7 @@
 #ifndef WFRE_CLI_H
 #define WFRE_CLI_H
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "wfre.h"
@@ -80,6 +81,8 @@ int cli_fail_at(const wfre_error *error, const char *text);
 /* A mistake in how the command was called; returns EXIT_USAGE. */
 WFRE_PRINTF(2, 3) int cli_usage(const cli_call *call, const char *format, ...);
 WFRE_PRINTF(1, 2) void cli_note(const char *format, ...);
+/* The message alone, without the end of its line; see wfre_visible. */
+WFRE_PRINTF(1, 0) void cli_say(const char *format, va_list args);
 
 /* Standard option rows. */
 #define CLI_OPTION_JSON                                                                            \
@@ -118,8 +121,11 @@ void cli_progress_end(void);
 bool cli_is_terminal(FILE *stream);
 double cli_clock(void);
 
-/* A name as people can read it: control characters, which would rule the terminal, are escaped. */
+/* A name as people can read it; see wfre_visible. */
 void cli_print_name(FILE *stream, const char *bytes, size_t length);
+/* The same of a path or word, up to 1,000 bytes, in a static ring of buffers, good for a few uses
+ * in one printf. */
+const char *cli_visible(const char *text);
 /* Bytes as a JSON string literal, quotes included; what is not UTF-8 becomes U+FFFD. */
 void cli_print_json(FILE *stream, const char *bytes, size_t length);
 /* "1,234,567" in a static ring of buffers, good for a few uses in one printf. */

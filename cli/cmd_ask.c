@@ -150,6 +150,8 @@ static int run(const cli_call *call)
     code = status == WFRE_OK ? check_probabilities(&session) : cli_fail(&error);
     if (code == EXIT_DONE)
         code = question ? answer(&session, question) : ask_questions(&session, answer);
+    if (code == EXIT_DONE && wfre_graph_sound(session.graph, &error) != WFRE_OK)
+        code = cli_fail(&error); /* names that were printed */
     wfre_session_free(session.session);
     wfre_engine_unref(session.engine);
     wfre_model_free(session.model);

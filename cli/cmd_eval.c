@@ -216,6 +216,75 @@ static size_t count_evaluations(const job *j, size_t *standard)
     return count;
 }
 
+/* ---- link prediction: a model, and no queries --------------------------------------------- */
+
+static bool is_model(const char *path)
+{
+    static const char ENDING[] = ".safetensors";
+    size_t length = strlen(path);
+    return length >= sizeof ENDING - 1 && strcmp(path + length - (sizeof ENDING - 1), ENDING) == 0;
+}
+
+static wfre_status rank_links(const cli_call *call, wfre_split split, wfre_error *error)
+{
+    wfre_graph *graph = NULL;
+    wfre_model *model = NULL;
+    wfre_pool *pool = NULL;
+    wfre_links *links = NULL;
+    char *text = NULL;
+    wfre_links_options options;
+    wfre_links_options_default(&options);
+    options.split = split;
+    options.known =
+        strcmp(cli_text(call, "known", "train"), "valid") == 0 ? WFRE_VALID : WFRE_TRAIN;
+    wfre_status status = wfre_graph_open(cli_argument(call, 0), &graph, error);
+    if (status == WFRE_OK)
+        status = wfre_model_open(cli_argument(call, 1), &model, error);
+    if (status == WFRE_OK)
+        status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, error);
+    wfre_model_settings settings;
+    if (status == WFRE_OK) {
+        settings = *wfre_model_get_settings(model);
+        const char *by = cli_text(call, "by", NULL);
+        if (by)
+            status = wfre_model_set(&settings, "answering", by, error);
+        settings.way.exhaustive = cli_has(call, "exhaustive");
+        options.way = &settings.way;
+    }
+    if (status == WFRE_OK)
+        status = wfre_evaluate_links(graph, model, &options, pool, cli_monitor(), &links, error);
+    if (status == WFRE_OK)
+        status = wfre_links_print(links,
+                                  cli_has(call, "json")  ? WFRE_REPORT_JSON
+                                  : cli_has(call, "csv") ? WFRE_REPORT_CSV
+                                                         : WFRE_REPORT_TABLE,
+                                  &text, error);
+    cli_progress_end();
+    if (status == WFRE_OK)
+        printf("%s", text);
+    if (status == WFRE_OK && !cli_has(call, "json") && !cli_has(call, "csv"))
+        cli_note("link prediction on the %s split, %s, in %.1f s",
+                 split == WFRE_VALID ? "valid" : "test", wfre_links_get_info(links)->method,
+                 wfre_links_get_info(links)->seconds);
+    wfre_string_free(text);
+    wfre_links_free(links);
+    wfre_pool_free(pool);
+    wfre_model_free(model);
+    wfre_graph_close(graph);
+    return status;
+}
+
+/* What is about query sets only. */
+static int predict_links(const cli_call *call, wfre_split split)
+{
+    static const char *const OTHERS[] = {"union", "sample", "scores", "report", "title", "log"};
+    wfre_error error;
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+        if (cli_has(call, OTHERS[i]))
+            return cli_usage(call, "--%s is about a query set; name one", OTHERS[i]);
+    return rank_links(call, split, &error) == WFRE_OK ? EXIT_DONE : cli_fail(&error);
+}
+
 static int run(const cli_call *call)
 {
     job j = {.call = call, .queries = cli_argument(call, cli_argument_count(call) - 1)};
@@ -235,6 +304,8 @@ static int run(const cli_call *call)
     const char *known = cli_text(call, "known", "train");
     if (strcmp(known, "train") != 0 && strcmp(known, "valid") != 0)
         return cli_usage(call, "--known is train or valid, not %s", known);
+    if (cli_argument_count(call) == 2 && is_model(j.queries))
+        return predict_links(call, j.split);
     if (wanted == 0)
         return cli_usage(call, "say what to evaluate: a model, or --scores FILE");
     if (cli_has(call, "sample") && strcmp(j.queries, "-") == 0)
@@ -274,7 +345,8 @@ static const cli_option OPTIONS[] = {
      "by embedding: dnf, demorgan, tconorm, or all (default: as the model says)", 0, 0},
     {"sample", 0, CLI_TEXT, "TYPES", "if Q.tsv is not there, make it: betae, efo1, or types", 0, 0},
     {"count", 0, CLI_INTEGER, "N", "queries of each type to sample (default 20)", 1, 1e9},
-    {"split", 0, CLI_TEXT, "S", "what to sample: valid or test (default valid)", 0, 0},
+    {"split", 0, CLI_TEXT, "S",
+     "what to sample, or whose triples to predict: valid or test (default valid)", 0, 0},
     {"scores", 0, CLI_REPEATED, "FILE", "evaluate scores from a file; may be repeated", 0, 0},
     {"report", 0, CLI_TEXT, "DIR", "write report.html, results.csv, results.json and figures there",
      0, 0},
@@ -290,9 +362,12 @@ static const cli_option OPTIONS[] = {
 
 const cli_command command_eval = {
     .name = "eval",
-    .arguments = "G.kg [M.safetensors...] Q.tsv",
-    .summary = "rank the hard answers of a query set: MRR and Hits@k by type and group",
+    .arguments = "G.kg [M.safetensors...] [Q.tsv]",
+    .summary = "rank the hard answers of a query set, or predict a split's triples",
     .details =
+        "Without a query set, every triple of the split is predicted from both ends, as the field\n"
+        "measures link prediction: the rank of its tail among all entities that are not known as\n"
+        "one, and of its head likewise; averages are over triples, by direction and relation.\n\n"
         "Every hard answer is ranked against all entities that are not answers; ties count half.\n"
         "MRR and Hits are averaged over a query's hard answers, then over a type's queries, then\n"
         "over the types of a group: A_P without negation, A_N with, A_p paths, A_l the other "
@@ -309,6 +384,7 @@ const cli_command command_eval = {
         "entities are ids; the lines of a query stand together. Entities not listed tie for the\n"
         "last place.\n\n"
         "Examples:\n"
+        "  wfre eval G.kg M.safetensors --split test\n"
         "  wfre eval G.kg M.safetensors valid.tsv --report out --log M.log.jsonl\n"
         "  wfre eval G.kg M.safetensors valid.tsv --by embedding\n"
         "  wfre eval G.kg M.safetensors efo1.tsv --sample efo1 --report all-types\n"

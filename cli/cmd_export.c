@@ -20,7 +20,7 @@ static int export_model(const cli_call *call, const char *path)
     if (status != WFRE_OK)
         code = cli_fail(&error);
     else if (stat(path, &file) == 0)
-        printf("%s  %s bytes\n", path, cli_thousands((uint64_t)file.st_size));
+        printf("%s  %s bytes\n", cli_visible(path), cli_thousands((uint64_t)file.st_size));
     wfre_pool_free(pool);
     wfre_model_free(model);
     return code;

@@ -34,7 +34,7 @@ static void print_report(const char *output, const wfre_import_report *report)
     uint64_t sum = 0;
     for (int split = 0; split < WFRE_SPLITS; split++)
         sum += report->triples[split];
-    printf("%s (%s): %s entities, %s relations, %s triples\n", output, report->format,
+    printf("%s (%s): %s entities, %s relations, %s triples\n", cli_visible(output), report->format,
            cli_thousands(report->entities), cli_thousands(report->relations), cli_thousands(sum));
     if (report->triples[WFRE_TRAIN] != sum)
         printf("  train %s, valid %s, test %s\n", cli_thousands(report->triples[WFRE_TRAIN]),

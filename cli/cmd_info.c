@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "info.h"
@@ -121,7 +122,7 @@ static void print_graph(const graph_facts *facts)
 {
     const wfre_graph *graph = facts->graph;
     const wfre_degrees *degrees = &facts->degrees;
-    printf("%s: graph snapshot, %s bytes, fingerprint %016llx\n", facts->path,
+    printf("%s: graph snapshot, %s bytes, fingerprint %016llx\n", cli_visible(facts->path),
            cli_thousands(wfre_graph_bytes(graph)),
            (unsigned long long)wfre_graph_fingerprint(graph));
     printf("entities   %s\n", cli_thousands(wfre_graph_entities(graph)));
@@ -269,9 +270,11 @@ static const struct kind {
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
+/* Nothing of what is no regular file: a pipe could not be read again. */
 static size_t read_head(const char *path, char *head)
 {
-    FILE *file = fopen(path, "rb");
+    struct stat info;
+    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
     size_t length = file ? fread(head, 1, HEAD_BYTES, file) : 0;
     if (file)
         fclose(file);

@@ -69,7 +69,7 @@ static int sample(const cli_call *call, const wfre_graph *graph,
         printf("{\"types\":[%s],\"queries\":%llu,\"incomplete\":%u,\"seconds\":%.3f}\n", types,
                (unsigned long long)s.queries, s.incomplete, cli_clock() - start);
     else if (code == EXIT_DONE)
-        fprintf(cli_summary_stream(call), "%s: %s queries of %u type%s\n", output,
+        fprintf(cli_summary_stream(call), "%s: %s queries of %u type%s\n", cli_visible(output),
                 cli_thousands(s.queries), s.types, s.types == 1 ? "" : "s");
     free(types);
     return code;

@@ -82,8 +82,8 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
         printf("}\n");
         return;
     }
-    printf("%s: %s steps in %.0f s, loss %.3f", out, cli_thousands(summary->status.step),
-           summary->status.seconds, summary->status.loss);
+    printf("%s: %s steps in %.0f s, loss %.3f", cli_visible(out),
+           cli_thousands(summary->status.step), summary->status.seconds, summary->status.loss);
     if (summary->best_mrr >= 0)
         printf(", validation MRR %.3f", summary->best_mrr);
     if (summary->calibration_error >= 0)

@@ -10,8 +10,8 @@ static void print_text(const char *path, const wfre_model *model)
     const wfre_model_settings *settings = wfre_model_get_settings(model);
     struct stat file;
     uint64_t bytes = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
-    printf("%s: model, %s bytes, of the graph %016" PRIx64 "\n", path, cli_thousands(bytes),
-           wfre_model_fingerprint(model));
+    printf("%s: model, %s bytes, of the graph %016" PRIx64 "\n", cli_visible(path),
+           cli_thousands(bytes), wfre_model_fingerprint(model));
     printf("entities           %s\n", cli_thousands(wfre_model_entities(model)));
     printf("relations          %s\n", cli_thousands(wfre_model_relations(model) / 2));
     printf("parameters         %s\n", cli_thousands(wfre_model_parameters(model)));

@@ -17,14 +17,15 @@ static void print_json(const wfre_queryset *set)
 static void print_text(const char *path, const wfre_queryset *set)
 {
     uint32_t types = wfre_queryset_type_count(set);
-    printf("%s: query set, %s queries of %u type%s\n\n", path,
+    printf("%s: query set, %s queries of %u type%s\n\n", cli_visible(path),
            cli_thousands(wfre_queryset_queries(set)), types, types == 1 ? "" : "s");
     printf("%10s %12s %12s  type\n", "queries", "easy a query", "hard a query");
     for (uint32_t i = 0; i < types; i++) {
         wfre_queryset_type type = wfre_queryset_get_type(set, i);
-        printf("%10s %12.1f %12.1f  %.*s\n", cli_thousands(type.queries),
-               (double)type.easy / type.queries, (double)type.hard / type.queries,
-               (int)type.name.length, type.name.bytes);
+        printf("%10s %12.1f %12.1f  ", cli_thousands(type.queries),
+               (double)type.easy / type.queries, (double)type.hard / type.queries);
+        cli_print_name(stdout, type.name.bytes, type.name.length);
+        printf("\n");
     }
 }
 

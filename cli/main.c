@@ -69,7 +69,7 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(COMMANDS[i]->name, name) == 0)
             return options_run(COMMANDS[i], argc - 2, argv + 2);
-    fprintf(stderr, "wfre: unknown command %s\nTry 'wfre --help'.\n", name);
+    fprintf(stderr, "wfre: unknown command %s\nTry 'wfre --help'.\n", cli_visible(name));
     return EXIT_USAGE;
 }
 

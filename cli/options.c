@@ -196,7 +196,7 @@ int cli_usage(const cli_call *call, const char *format, ...)
     fprintf(stderr, "wfre %s: ", call->command->name);
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    cli_say(format, args);
     va_end(args);
     fprintf(stderr, "\nusage: wfre %s %s [OPTION...]\nTry 'wfre %s --help'.\n", call->command->name,
             call->command->arguments, call->command->name);
@@ -249,13 +249,16 @@ static bool parse_number(const char *text, bool duration, double *number)
     double value = strtod(text, &end);
     if (end == text || errno == ERANGE || !isfinite(value))
         return false;
-    double unit = 1;
-    if (duration && *end && !end[1]) {
-        unit = *end == 's' ? 1 : *end == 'm' ? 60 : *end == 'h' ? 3600 : *end == 'd' ? 86400 : 0;
-        end += unit > 0;
-    }
+    static const struct {
+        const char *name;
+        double seconds;
+    } UNITS[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    double unit = *end == '\0' ? 1 : 0;
+    for (size_t i = 0; duration && i < sizeof UNITS / sizeof UNITS[0]; i++)
+        if (strcmp(end, UNITS[i].name) == 0)
+            unit = UNITS[i].seconds;
     *number = value * unit;
-    return *end == '\0';
+    return unit > 0;
 }
 
 /* Adds one option with its value; 0, or EXIT_USAGE after a message. */

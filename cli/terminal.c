@@ -34,9 +34,14 @@ void cli_progress_end(void)
 int cli_fail(const wfre_error *error)
 {
     cli_progress_end();
-    fprintf(stderr, "wfre: %s\n", error->message);
+    fputs("wfre: ", stderr);
+    cli_print_name(stderr, error->message, strlen(error->message));
+    fputc('\n', stderr);
     return error->code == WFRE_ERR_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_FAILED;
 }
+
+/* How much of a question is shown again, and how much of that stands before the fault. */
+enum { ECHO_BYTES = 240, ECHO_BEFORE = 160 };
 
 int cli_fail_at(const wfre_error *error, const char *text)
 {
@@ -44,11 +49,20 @@ int cli_fail_at(const wfre_error *error, const char *text)
     size_t length = strlen(text);
     if (error->offset > length || strchr(text, '\n'))
         return code;
-    fprintf(stderr, "  %s\n  ", text);
-    for (size_t i = 0; i < error->offset; i++)
-        if (((unsigned char)text[i] & 0xC0) != 0x80) /* one column a character */
-            fputc(text[i] == '\t' ? '\t' : ' ', stderr);
-    fputs("^\n", stderr);
+    size_t begin = error->offset > ECHO_BEFORE ? error->offset - ECHO_BEFORE : 0;
+    while (begin > 0 && ((unsigned char)text[begin] & 0xC0) == 0x80)
+        begin--;
+    char piece[WFRE_PIECE];
+    int column = fprintf(stderr, "  %s", begin > 0 ? "... " : "");
+    size_t i = begin, end = begin + ECHO_BYTES < length ? begin + ECHO_BYTES : length;
+    for (int width = column; i < end;) {
+        size_t step = wfre_visible(text + i, length - i, piece);
+        fputs(piece, stderr);
+        width += piece[0] == text[i] ? 1 : (int)strlen(piece); /* one column a character */
+        i += step;
+        column = i <= error->offset ? width : column;
+    }
+    fprintf(stderr, "%s\n%*s^\n", i < length ? " ..." : "", column, "");
     return code;
 }
 
@@ -57,7 +71,7 @@ void cli_note(const char *format, ...)
     cli_progress_end();
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    cli_say(format, args);
     va_end(args);
     fputc('\n', stderr);
 }
@@ -152,33 +166,58 @@ const wfre_monitor *cli_monitor(void)
 
 void cli_print_name(FILE *stream, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i],
-                      next = i + 1 < length ? (unsigned char)bytes[i + 1] : 0;
-        if (c < 0x20 || c == 0x7F)
-            fprintf(stream, "\\x%02x", c);
-        else if (c == 0xC2 && next >= 0x80 && next < 0xA0) /* U+0080 to U+009F */
-            fprintf(stream, "\\x%02x", (unsigned char)bytes[++i]);
-        else
-            fputc(c, stream);
+    char piece[WFRE_PIECE];
+    for (size_t i = 0; i < length;) {
+        i += wfre_visible(bytes + i, length - i, piece);
+        fputs(piece, stream);
     }
+}
+
+const char *cli_visible(const char *text)
+{
+    static char buffers[4][1024];
+    static unsigned turn;
+    char *buffer = buffers[turn++ % 4], piece[WFRE_PIECE];
+    size_t length = strlen(text), used = 0;
+    for (size_t i = 0; i < length && used + WFRE_PIECE < sizeof buffers[0];) {
+        i += wfre_visible(text + i, length - i, piece);
+        memcpy(buffer + used, piece, strlen(piece));
+        used += strlen(piece);
+    }
+    buffer[used] = '\0';
+    return buffer;
+}
+
+void cli_say(const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *message = length < 0 ? NULL : malloc((size_t)length + 1);
+    if (message) {
+        (void)vsnprintf(message, (size_t)length + 1, format, again);
+        cli_print_name(stderr, message, (size_t)length);
+    }
+    va_end(again);
+    free(message);
 }
 
 void cli_print_json(FILE *stream, const char *bytes, size_t length)
 {
+    char piece[WFRE_PIECE];
     fputc('"', stream);
-    for (size_t i = 0, step; i < length; i += step) {
-        unsigned char c = (unsigned char)bytes[i];
-        size_t valid = wfre_utf8_sequence(bytes + i, length - i);
-        step = valid ? valid : 1;
+    for (size_t i = 0; i < length;) {
+        const char *at = bytes + i;
+        bool valid = wfre_utf8_sequence(at, length - i) > 0;
+        i += wfre_visible(at, length - i, piece);
         if (!valid)
             fputs("\xEF\xBF\xBD", stream);
-        else if (c == '"' || c == '\\')
-            fprintf(stream, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(stream, "\\u%04x", c);
+        else if (*at == '"' || *at == '\\')
+            fprintf(stream, "\\%c", *at);
+        else if (piece[0] == *at || piece[1] == 'u') /* JSON has that escape, too */
+            fputs(piece, stream);
         else
-            fwrite(bytes + i, 1, step, stream);
+            fprintf(stream, "\\u00%s", piece + 2);
     }
     fputc('"', stream);
 }

@@ -91,6 +91,33 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_answers_print_json(const wfre_graph *gr
                                                             const wfre_answers_json *options,
                                                             char **json, wfre_error *error);
 
+/* ---- all that is missing ------------------------------------------------------------------ */
+
+typedef struct wfre_missing_options {
+    wfre_split split;       /* the graph that knows */
+    size_t top;             /* triples for each entity that has the relation, from either end */
+    double min_probability; /* less likely ones are left out */
+    const wfre_way *way;    /* NULL: as the model says */
+} wfre_missing_options;
+
+/* The whole graph, 10 of any probability. */
+WFRE_API void wfre_missing_options_default(wfre_missing_options *options);
+
+/* A triple that the graph lacks and the model predicts. */
+typedef struct wfre_missing {
+    wfre_entity head;
+    wfre_relation relation;
+    wfre_entity tail;
+    double score, probability; /* as in wfre_prediction */
+} wfre_missing;
+
+/* Predicts the triples that a relation lacks, likeliest first: every entity that has the relation
+ * is asked for more, at both ends. Release them with wfre_missing_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_session_missing(
+    wfre_session *session, wfre_relation relation, const wfre_missing_options *options,
+    wfre_cancel *cancel, wfre_missing **triples, size_t *count, wfre_error *error);
+WFRE_API void wfre_missing_free(wfre_missing *triples);
+
 /* ---- explanations ------------------------------------------------------------------------- */
 
 enum { WFRE_EXPLAINED = 16 };

@@ -74,10 +74,18 @@ typedef uint32_t wfre_relation;
 /* Length in bytes of the valid UTF-8 sequence at bytes[0 .. length), 0 if it is not valid. */
 WFRE_API size_t wfre_utf8_sequence(const char *bytes, size_t length);
 
+/* The first character of bytes[0 .. length), as a person may safely read it, with a NUL after it:
+ * as it is, or as \xNN or \uNNNN if it rules a terminal, ends a line, turns the direction of
+ * writing or is no UTF-8. Returns how many bytes it took; `length` must not be 0. All messages of
+ * the library have gone through this. */
+enum { WFRE_PIECE = 8 };
+WFRE_API size_t wfre_visible(const char *bytes, size_t length, char piece[WFRE_PIECE]);
+
 /* ---- threads ------------------------------------------------------------------------------ */
 
 /* A fixed set of worker threads. Results never depend on how many there are. Several threads may
- * use one pool: their work takes turns. */
+ * use one pool: their work takes turns. After fork() the child has no workers: it may use the pool,
+ * and does the work itself. */
 typedef struct wfre_pool wfre_pool;
 
 /* threads == 0 takes one per available CPU. The calling thread counts as one of them. */

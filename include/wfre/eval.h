@@ -108,6 +108,45 @@ wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *s
                      const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_evaluation **evaluation, wfre_error *error);
 
+/* ---- link prediction ---------------------------------------------------------------------- */
+
+/* The field's own measure of single edges: for every triple (h, r, t) that a split adds, the rank
+ * of t among the entities that no split knows as a tail of (h, r), and the rank of h likewise. Ties
+ * count half. Averages are over triples. */
+typedef struct wfre_links wfre_links;
+
+typedef struct wfre_links_options {
+    wfre_split split;    /* WFRE_VALID or WFRE_TEST */
+    const wfre_way *way; /* NULL: as the model says */
+    wfre_split known;    /* the edges that are known, by edges; smaller than split */
+} wfre_links_options;
+
+/* The valid split, with those of train known. */
+WFRE_API void wfre_links_options_default(wfre_links_options *options);
+
+typedef struct wfre_links_row {
+    const char *name; /* "all", "tails", "heads", or the label of a relation */
+    uint64_t triples; /* ranked; each counts once for its tail and once for its head */
+    wfre_metrics mean;
+    double mrr_low, mrr_high; /* 95% interval of the MRR */
+} wfre_links_row;
+
+typedef struct wfre_links_info {
+    const char *dataset; /* the published data set that the graph is, or NULL */
+    const char *method;  /* as in wfre_evaluation_info */
+    wfre_split split;
+    double seconds;
+} wfre_links_info;
+
+WFRE_API WFRE_NODISCARD wfre_status wfre_evaluate_links(
+    const wfre_graph *graph, const wfre_model *model, const wfre_links_options *options,
+    wfre_pool *pool, const wfre_monitor *monitor, wfre_links **links, wfre_error *error);
+WFRE_API void wfre_links_free(wfre_links *links);
+/* All, tails and heads come first, then the relations, those with most triples first. */
+WFRE_API size_t wfre_links_count(const wfre_links *links);
+WFRE_API const wfre_links_row *wfre_links_at(const wfre_links *links, size_t index);
+WFRE_API const wfre_links_info *wfre_links_get_info(const wfre_links *links);
+
 /* ---- reports ------------------------------------------------------------------------------ */
 
 typedef enum wfre_report_format {
@@ -115,6 +154,12 @@ typedef enum wfre_report_format {
     WFRE_REPORT_CSV,   /* one line per type or group */
     WFRE_REPORT_JSON
 } wfre_report_format;
+
+/* Link prediction in a format; a table for people has the most frequent relations, and published
+ * results if the graph is a known data set. Release the text with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_links_print(const wfre_links *links,
+                                                     wfre_report_format format, char **text,
+                                                     wfre_error *error);
 
 typedef struct wfre_report_options {
     const char *title; /* of the page; NULL: "Evaluation" */

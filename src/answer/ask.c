@@ -286,6 +286,10 @@ static wfre_status answer(asking *a, wfre_error *error)
 wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questions, size_t count,
                              wfre_cancel *cancel, wfre_answers **answers, wfre_error *error)
 {
+    GIVEN(session);
+    GIVEN(answers);
+    for (size_t q = 0; q < count; q++)
+        GIVEN(questions && questions[q].query);
     wfre_status status = WFRE_OK;
     bundle *b = wfre_alloc_zero(1, sizeof *b + count * sizeof b->list[0]);
     if (!b)
@@ -301,10 +305,12 @@ wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questio
         TRY(wfre_fail_memory(error, "answering"));
     for (size_t q = 0; q < count; q++) {
         const wfre_way *way = questions[q].options.way;
+        TRY(wfre_check_split(questions[q].options.split, error));
         a.list[q] = (asked){.question = &questions[q], .answers = &b->list[q]};
         a.list[q].way = way ? *way : wfre_engine_way(session->engine);
     }
     TRY(answer(&a, error));
+    TRY(wfre_graph_sound(session->engine->graph, error));
     wfre_scope_charge(0, wfre_arena_bytes(&b->arena)); /* it is the caller's now */
     *answers = b->list;
     b = NULL;

@@ -614,12 +614,14 @@ static wfre_status trace_answers(builder *b, const wfre_answers *answers)
 
 static wfre_status build(builder *b, const wfre_answers *answers)
 {
+    CHECK(wfre_check_split(b->question->options.split, b->error));
     CHECK(wfre_query_fits(b->question->query, graph_of(b), b->error));
     CHECK(make_sets(b));
     CHECK(fill_sets(b));
     choose_candidates(b, answers);
     CHECK(assign(b));
     CHECK(trace_answers(b, answers));
+    CHECK(wfre_graph_sound(graph_of(b), b->error));
     b->out->shown.sets = b->sets;
     b->out->shown.variables = b->names;
     b->out->shown.answers = b->answers;
@@ -631,6 +633,9 @@ wfre_status wfre_session_explain(wfre_session *session, const wfre_question *que
                                  const wfre_answers *answers, wfre_cancel *cancel,
                                  wfre_explanation **explanation, wfre_error *error)
 {
+    GIVEN(session);
+    GIVEN(question);
+    GIVEN(answers);
     const wfre_model *model = session->engine->model;
     if (!model || !question->query->tree)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,

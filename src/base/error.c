@@ -46,6 +46,35 @@ const char *wfre_status_name(wfre_status status)
     return "unknown status";
 }
 
+/* Copies raw text, which may come from anywhere, as one line that a person may read. A message that
+ * does not fit ends at a whole character. */
+static void put_message(wfre_error *error, const char *raw)
+{
+    size_t length = strlen(raw), used = 0;
+    char piece[WFRE_PIECE];
+    for (size_t i = 0; i < length;) {
+        i += wfre_visible(raw + i, length - i, piece);
+        size_t size = strlen(piece);
+        if (used + size >= sizeof error->message)
+            break;
+        memcpy(error->message + used, piece, size);
+        used += size;
+    }
+    error->message[used] = '\0';
+}
+
+/* vsnprintf may have cut a character: leaves it out. */
+static void end_whole(char *raw, size_t size)
+{
+    size_t length = strlen(raw), back = 1;
+    if (length + 1 < size)
+        return;
+    while (back < 4 && back < length && ((unsigned char)raw[length - back] & 0xC0) == 0x80)
+        back++;
+    if (wfre_utf8_sequence(raw + length - back, back) != back)
+        raw[length - back] = '\0';
+}
+
 wfre_status wfre_fail(wfre_error *error, wfre_status code, size_t offset, const char *format, ...)
 {
     if (error) {
@@ -53,8 +82,11 @@ wfre_status wfre_fail(wfre_error *error, wfre_status code, size_t offset, const 
         error->offset = offset;
         va_list args;
         va_start(args, format);
-        (void)vsnprintf(error->message, sizeof error->message, format, args);
+        char raw[sizeof error->message];
+        (void)vsnprintf(raw, sizeof raw, format, args);
         va_end(args);
+        end_whole(raw, sizeof raw);
+        put_message(error, raw);
     }
     return code;
 }
@@ -80,9 +112,10 @@ wfre_status wfre_fail_errno(wfre_error *error, const char *path, const char *wha
 wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *prefix)
 {
     if (error) {
-        char message[sizeof error->message];
-        memcpy(message, error->message, sizeof message);
-        (void)snprintf(error->message, sizeof error->message, "%s: %.900s", prefix, message);
+        char raw[sizeof error->message];
+        (void)snprintf(raw, sizeof raw, "%s: %.900s", prefix, error->message);
+        end_whole(raw, sizeof raw);
+        put_message(error, raw);
     }
     return status;
 }

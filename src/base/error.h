@@ -18,6 +18,14 @@ wfre_status wfre_fail_errno(wfre_error *error, const char *path, const char *wha
 wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *prefix);
 
 /* Propagates a failure to the `cleanup:` label of the function, which must own a `status`. */
+/* At the start of a public function: fails if a caller left out what there must be. */
+#define GIVEN(pointer)                                                                             \
+    do {                                                                                           \
+        if (!(pointer))                                                                            \
+            return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,                             \
+                             "%s: no " #pointer " given (NULL)", __func__);                        \
+    } while (0)
+
 #define TRY(expression)                                                                            \
     do {                                                                                           \
         status = (expression);                                                                     \

@@ -1,4 +1,4 @@
-/* Mapping, atomic writing and plain/gzip reading. zlib's gzread passes plain files through. */
+/* Mapping, atomic writing and paths. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/memory.h"
 
@@ -16,7 +15,7 @@
 
 wfre_status wfre_map_file(const char *path, wfre_mapping *mapping, wfre_error *error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is not waited for */
     if (fd < 0)
         return wfre_fail_errno(error, path, "open");
     wfre_status status = WFRE_OK;
@@ -74,22 +73,54 @@ static bool is_output(const char *path)
            there.st_dev == output.st_dev && there.st_ino == output.st_ino;
 }
 
-/* Where a link leads, so that the file there is replaced and not the link; as new memory of libc,
- * NULL if the path is no link or leads nowhere. */
-static char *follow_link(const char *path)
+/* Where a link leads, so that the file there is replaced and not the link, whether there is one or
+ * is yet to be made; as new memory (wfre_free). *target is NULL if the path is no link. */
+static wfre_status follow_link(const char *path, char **target, wfre_error *error)
 {
-    struct stat info;
-    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode) ? realpath(path, NULL) : NULL;
+    enum { MOST_LINKS = 40 };
+    wfre_status status = WFRE_OK;
+    char *at = NULL;
+    *target = NULL;
+    for (int links = 0;; links++) {
+        struct stat info;
+        char to[4096];
+        const char *from = at ? at : path;
+        if (lstat(from, &info) != 0 || !S_ISLNK(info.st_mode)) {
+            *target = at;
+            return WFRE_OK;
+        }
+        ssize_t length = readlink(from, to, sizeof to);
+        if (length < 0 || (size_t)length == sizeof to || links == MOST_LINKS) {
+            errno = length < 0 ? errno : ELOOP;
+            status = wfre_fail_errno(error, path, "follow");
+            break;
+        }
+        const char *slash = to[0] == '/' ? NULL : strrchr(from, '/');
+        size_t folder = slash ? (size_t)(slash + 1 - from) : 0;
+        char *next = wfre_alloc(folder + (size_t)length + 1, 1);
+        if (!next) {
+            status = wfre_fail_memory(error, "following a link");
+            break;
+        }
+        memcpy(next, from, folder);
+        memcpy(next + folder, to, (size_t)length);
+        next[folder + (size_t)length] = '\0';
+        wfre_free(at);
+        at = next;
+    }
+    wfre_free(at);
+    return status;
 }
 
 wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *error)
 {
     *writer = (wfre_writer){0};
-    wfre_status status = WFRE_OK;
-    char *target = follow_link(path);
-    bool standard = target ? is_output(target) /* such as /dev/stdout */ : is_standard(path);
+    char *target = NULL;
+    wfre_status status;
+    TRY(follow_link(path, &target, error));
+    bool standard = target ? is_output(path) /* such as /dev/stdout */ : is_standard(path);
     bool direct = standard || is_device(path);
-    path = standard ? "standard output" : target ? target : path;
+    path = standard ? "standard output" : target && !direct ? target : path;
     size_t length = strlen(path);
     static const char suffix[] = ".tmp-XXXXXX";
     writer->path = wfre_copy_text(path, length);
@@ -128,7 +159,7 @@ wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *
         goto cleanup;
     }
 cleanup:
-    free(target);
+    wfre_free(target);
     if (status == WFRE_OK)
         return status;
     wfre_free(writer->path);
@@ -200,7 +231,7 @@ wfre_status wfre_probe_output(const char *path, wfre_error *error)
 wfre_status wfre_probe_regular(const char *path, wfre_error *error)
 {
     wfre_status status = wfre_probe_output(path, error);
-    if (status == WFRE_OK && is_device(path))
+    if (status == WFRE_OK && (is_device(path) || is_standard(path) || is_output(path)))
         status = wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET,
                            "%s: not a regular file, which this output must be", path);
     return status;
@@ -215,187 +246,6 @@ wfre_status wfre_write_file(const char *path, const void *bytes, size_t length, 
     TRY(wfre_writer_commit(&writer, error));
 cleanup:
     wfre_writer_discard(&writer);
-    return status;
-}
-
-/* ---- byte and line input ------------------------------------------------------------------ */
-
-enum { READ_AHEAD = 1 << 16 };
-
-struct wfre_reader {
-    gzFile file;
-    char *name;
-    char *buffer; /* the unread bytes are buffer[start .. end) */
-    size_t capacity;
-    size_t start;
-    size_t end;
-    bool at_end;
-    uint64_t line;
-};
-
-const char *wfre_input_name(const char *path)
-{
-    return is_standard(path) ? "standard input" : path;
-}
-
-wfre_status wfre_reader_open(const char *path, wfre_reader **result, wfre_error *error)
-{
-    bool standard = is_standard(path);
-    const char *name = wfre_input_name(path);
-    if (!standard && wfre_is_folder(path))
-        return wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET, "%s: is a folder, not a file", path);
-    wfre_reader *reader = wfre_alloc_zero(1, sizeof *reader);
-    if (!reader || !(reader->name = wfre_copy_text(name, strlen(name)))) {
-        wfre_reader_close(reader);
-        return wfre_fail_memory(error, "opening a file");
-    }
-    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        wfre_status status = wfre_fail_errno(error, name, "open");
-        wfre_reader_close(reader);
-        return status;
-    }
-    reader->file = gzdopen(fd, "rb");
-    if (!reader->file) {
-        close(fd);
-        wfre_reader_close(reader);
-        return wfre_fail_memory(error, "opening a file");
-    }
-    (void)gzbuffer(reader->file, READ_AHEAD);
-    *result = reader;
-    return WFRE_OK;
-}
-
-void wfre_reader_close(wfre_reader *reader)
-{
-    if (!reader)
-        return;
-    if (reader->file)
-        (void)gzclose_r(reader->file);
-    wfre_free(reader->buffer);
-    wfre_free(reader->name);
-    wfre_free(reader);
-}
-
-const char *wfre_reader_name(const wfre_reader *reader)
-{
-    return reader->name;
-}
-
-uint64_t wfre_reader_line_number(const wfre_reader *reader)
-{
-    return reader->line;
-}
-
-wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, size_t capacity, size_t *length,
-                             wfre_error *error)
-{
-    unsigned ask = capacity > (1u << 30) ? (1u << 30) : (unsigned)capacity;
-    errno = 0;
-    int got = gzread(reader->file, bytes, ask);
-    int code = Z_OK;
-    const char *why = gzerror(reader->file, &code);
-    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-        if (code == Z_ERRNO && errno == EINTR)
-            return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
-                             "interrupted while reading %s", reader->name);
-        if (code == Z_ERRNO)
-            return wfre_fail_errno(error, reader->name, "read");
-        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                         "%s: damaged gzip data (%s); fetch the file again", reader->name,
-                         code == Z_BUF_ERROR ? "it ends too early" : why);
-    }
-    *length = (size_t)got;
-    return WFRE_OK;
-}
-
-/* Reads more after the unread bytes, moving them to the front first. */
-static wfre_status refill(wfre_reader *reader, wfre_error *error)
-{
-    if (reader->start > 0) {
-        memmove(reader->buffer, reader->buffer + reader->start, reader->end - reader->start);
-        reader->end -= reader->start;
-        reader->start = 0;
-    }
-    if (!wfre_reserve(&reader->buffer, &reader->capacity, reader->end + READ_AHEAD, 1))
-        return wfre_fail_memory(error, "reading lines");
-    size_t got = 0;
-    wfre_status status = wfre_reader_read(reader, reader->buffer + reader->end,
-                                          reader->capacity - reader->end, &got, error);
-    reader->end += got;
-    reader->at_end = got == 0;
-    return status;
-}
-
-size_t wfre_byte_order_mark(const char *bytes, size_t length)
-{
-    static const char MARK[] = {'\xEF', '\xBB', '\xBF'};
-    return length >= sizeof MARK && memcmp(bytes, MARK, sizeof MARK) == 0 ? sizeof MARK : 0;
-}
-
-wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *length,
-                             wfre_error *error)
-{
-    size_t searched = 0;
-    for (;;) {
-        size_t unread = reader->end - reader->start;
-        const char *begin = reader->buffer ? reader->buffer + reader->start : NULL;
-        const char *newline =
-            unread > searched ? memchr(begin + searched, '\n', unread - searched) : NULL;
-        size_t size = newline ? (size_t)(newline - begin) : unread;
-        if (size > WFRE_LINE_LIMIT)
-            return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                             "%s:%llu: line longer than %d bytes; is this a text file?",
-                             reader->name, (unsigned long long)reader->line + 1, WFRE_LINE_LIMIT);
-        if (newline || (reader->at_end && unread > 0)) {
-            size_t mark = reader->line == 0 ? wfre_byte_order_mark(begin, size) : 0;
-            reader->start += size + (newline ? 1 : 0);
-            reader->line++;
-            *line = begin + mark;
-            *length = size - mark - (size > mark && begin[size - 1] == '\r');
-            return WFRE_OK;
-        }
-        if (reader->at_end) {
-            *line = NULL;
-            *length = 0;
-            return WFRE_OK;
-        }
-        searched = unread;
-        wfre_status status = refill(reader, error);
-        if (status != WFRE_OK)
-            return status;
-    }
-}
-
-wfre_status wfre_read_all(const char *path, size_t limit, char **bytes, size_t *length,
-                          wfre_error *error)
-{
-    wfre_reader *reader = NULL;
-    char *data = NULL;
-    size_t used = 0, capacity = 0, got = 0;
-    wfre_status status;
-    TRY(wfre_reader_open(path, &reader, error));
-    do {
-        if (!wfre_reserve(&data, &capacity, used + READ_AHEAD + 1, 1)) {
-            status = wfre_fail_memory(error, "reading a file");
-            goto cleanup;
-        }
-        TRY(wfre_reader_read(reader, data + used, capacity - used - 1, &got, error));
-        used += got;
-        if (used > limit) {
-            status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                               "%s: larger than the %zu bytes allowed here",
-                               wfre_reader_name(reader), limit);
-            goto cleanup;
-        }
-    } while (got > 0);
-    data[used] = '\0';
-    *bytes = data;
-    *length = used;
-    data = NULL;
-cleanup:
-    wfre_free(data);
-    wfre_reader_close(reader);
     return status;
 }
 

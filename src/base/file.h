@@ -52,7 +52,9 @@ WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes, 
 
 /* ---- byte and line input ------------------------------------------------------------------ */
 
-/* Reads plain or gzip data (told apart by its first bytes); the path "-" is standard input. */
+/* Reads plain or gzip data (told apart by its first bytes); the path "-" is standard input. A pipe
+ * is read once it has a writer; one that nobody writes to is refused after two seconds. Of gzip
+ * data every member is read, and anything else behind them is an error. */
 typedef struct wfre_reader wfre_reader;
 
 /* What messages call a path: "standard input" for "-". */
@@ -72,11 +74,14 @@ WFRE_NODISCARD wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, si
 size_t wfre_byte_order_mark(const char *bytes, size_t length);
 
 /* The next line without its end (LF or CRLF), valid until the next call; *line is NULL at the end.
- * A byte order mark, which some editors put in front of a file, is left out. Lines count from 1. A
- * line over WFRE_LINE_LIMIT bytes is an error. Do not mix with _read. */
+ * A byte order mark in front of a line, where some editors put one and where files were joined, is
+ * left out. Lines count from 1. A line over WFRE_LINE_LIMIT bytes is an error. Do not mix with
+ * _read. */
 enum { WFRE_LINE_LIMIT = 1 << 20 };
 WFRE_NODISCARD wfre_status wfre_reader_line(wfre_reader *reader, const char **line, size_t *length,
                                             wfre_error *error);
+/* How many bytes of the file were taken: of gzip data less than were returned. */
+uint64_t wfre_reader_raw_bytes(const wfre_reader *reader);
 /* The number of the line last returned. */
 uint64_t wfre_reader_line_number(const wfre_reader *reader);
 

@@ -84,6 +84,11 @@ void wfre_free(void *block)
     free(block);
 }
 
+size_t wfre_bytes_of(void *block)
+{
+    return malloc_usable_size(block);
+}
+
 void *wfre_alloc_tensor(size_t count, size_t size)
 {
     size_t bytes = checked_bytes(count, size);

@@ -14,6 +14,9 @@ void *wfre_alloc_zero(size_t count, size_t size);
 void *wfre_resize(void *block, size_t count, size_t size);
 void wfre_free(void *block);
 
+/* What a block takes, as it is charged to a budget; 0 for NULL. */
+size_t wfre_bytes_of(void *block);
+
 /* 64-byte aligned and zeroed, for tensors; release with wfre_free. */
 void *wfre_alloc_tensor(size_t count, size_t size);
 

@@ -24,6 +24,7 @@ typedef struct worker {
 } worker;
 
 struct wfre_pool {
+    pid_t process;        /* that has the threads: a child after fork() has none of them */
     pthread_mutex_t turn; /* held by the caller whose job it is */
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -117,6 +118,7 @@ wfre_status wfre_pool_create(unsigned threads, wfre_pool **result, wfre_error *e
     pthread_cond_init(&pool->wake, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->threads = threads;
+    pool->process = getpid();
     for (unsigned i = 1; i < threads; i++) { /* worker 0 is the calling thread */
         worker *w = &pool->workers[i];
         w->pool = pool;
@@ -136,6 +138,10 @@ void wfre_pool_free(wfre_pool *pool)
 {
     if (!pool)
         return;
+    if (pool->process != getpid()) { /* nobody to join, and locks may be held for ever */
+        wfre_free(pool);
+        return;
+    }
     pthread_mutex_lock(&pool->lock);
     pool->stopping = true;
     pthread_cond_broadcast(&pool->wake);
@@ -156,7 +162,7 @@ unsigned wfre_pool_threads(const wfre_pool *pool)
 
 static void run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context, bool may_stop)
 {
-    if (!pool || pool->threads == 1 || chunks <= 1) {
+    if (!pool || pool->threads == 1 || chunks <= 1 || pool->process != getpid()) {
         for (size_t chunk = 0; chunk < chunks && !(may_stop && wfre_stopped()); chunk++)
             task(context, chunk, 0);
         return;

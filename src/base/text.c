@@ -93,6 +93,32 @@ void wfre_text_whole(wfre_text *text, uint64_t value)
     }
 }
 
+/* What neither shows nor belongs to a script: the marks and controls that turn the direction of
+ * writing, the separators of lines and paragraphs, and the byte order mark. */
+static bool is_steering(uint32_t character)
+{
+    return character == 0x61C || character == 0x200E || character == 0x200F ||
+           (character >= 0x2028 && character <= 0x202E) ||
+           (character >= 0x2066 && character <= 0x2069) || character == 0xFEFF;
+}
+
+/* The character of a valid sequence of up to three bytes; of longer ones something large. */
+static uint32_t character_of(const char *bytes, size_t length)
+{
+    const unsigned char *s = (const unsigned char *)bytes;
+    return length == 1   ? s[0]
+           : length == 2 ? (s[0] & 0x1Fu) << 6 | (s[1] & 0x3Fu)
+           : length == 3 ? (s[0] & 0xFu) << 12 | (s[1] & 0x3Fu) << 6 | (s[2] & 0x3Fu)
+                         : 0x10000;
+}
+
+/* Whether a person must not get a valid sequence as it is. */
+static bool hides(const char *bytes, size_t length)
+{
+    uint32_t character = character_of(bytes, length);
+    return character < 0x20 || (character >= 0x7F && character < 0xA0) || is_steering(character);
+}
+
 void wfre_text_json(wfre_text *text, const char *bytes, size_t length)
 {
     wfre_text_char(text, '"');
@@ -107,8 +133,8 @@ void wfre_text_json(wfre_text *text, const char *bytes, size_t length)
             wfre_text_add(text, "\\n");
         else if (c == '\t')
             wfre_text_add(text, "\\t");
-        else if (c < 0x20)
-            wfre_text_format(text, "\\u%04x", c);
+        else if (hides(bytes + i, step))
+            wfre_text_format(text, "\\u%04x", (unsigned)character_of(bytes + i, step));
         else
             wfre_text_append(text, bytes + i, step);
         i += step ? step : 1;
@@ -116,22 +142,42 @@ void wfre_text_json(wfre_text *text, const char *bytes, size_t length)
     wfre_text_char(text, '"');
 }
 
+size_t wfre_visible(const char *bytes, size_t length, char piece[WFRE_PIECE])
+{
+    size_t step = wfre_utf8_sequence(bytes, length);
+    uint32_t character = character_of(bytes, step);
+    if (step == 0) {
+        (void)snprintf(piece, WFRE_PIECE, "\\x%02x", (unsigned char)bytes[0]);
+        return 1;
+    }
+    if (hides(bytes, step)) {
+        (void)snprintf(piece, WFRE_PIECE, character < 0x100 ? "\\x%02x" : "\\u%04x",
+                       (unsigned)character & 0xFFFF);
+    } else {
+        memcpy(piece, bytes, step);
+        piece[step] = '\0';
+    }
+    return step;
+}
+
 void wfre_text_visible(wfre_text *text, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c < 0x20 || c == 0x7F)
-            wfre_text_format(text, "\\x%02x", c);
-        else
-            wfre_text_char(text, bytes[i]);
+    char piece[WFRE_PIECE];
+    for (size_t i = 0; i < length;) {
+        i += wfre_visible(bytes + i, length - i, piece);
+        wfre_text_add(text, piece);
     }
 }
 
 void wfre_text_markup(wfre_text *text, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0, step; i < length; i += step) {
         unsigned char c = (unsigned char)bytes[i];
-        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') { /* not even escaped in XML */
+        bool blank = c == '\t' || c == '\n' || c == '\r';
+        size_t valid = wfre_utf8_sequence(bytes + i, length - i);
+        step = valid ? valid : 1;
+        /* XML lacks most control characters, even escaped */
+        if (!valid || (!blank && hides(bytes + i, valid))) {
             wfre_text_add(text, "\xEF\xBF\xBD");
             continue;
         }
@@ -149,7 +195,7 @@ void wfre_text_markup(wfre_text *text, const char *bytes, size_t length)
             wfre_text_add(text, "&quot;");
             break;
         default:
-            wfre_text_char(text, bytes[i]);
+            wfre_text_append(text, bytes + i, step);
         }
     }
 }

@@ -21,9 +21,10 @@ WFRE_PRINTF(2, 3) void wfre_text_format(wfre_text *text, const char *format, ...
 void wfre_text_whole(wfre_text *text, uint64_t value);
 /* Appends a JSON string literal, quotes included; invalid UTF-8 becomes U+FFFD. */
 void wfre_text_json(wfre_text *text, const char *bytes, size_t length);
-/* Appends a name for a terminal, on one line: control characters as \xNN. */
+/* Appends text from a file for a person, on one line; see wfre_visible. */
 void wfre_text_visible(wfre_text *text, const char *bytes, size_t length);
-/* Appends with & < > " escaped, for HTML and SVG; U+FFFD for characters that XML does not have. */
+/* Appends with & < > " escaped, for HTML and SVG; U+FFFD for what XML does not have
+ * or what would turn the direction of writing. */
 void wfre_text_markup(wfre_text *text, const char *bytes, size_t length);
 void wfre_text_clear(wfre_text *text);
 void wfre_text_free(wfre_text *text);

@@ -195,6 +195,9 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
                                 wfre_pool *pool, const wfre_monitor *monitor,
                                 wfre_evaluation **evaluation, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(model);
+    GIVEN(queries);
     wfre_status status = WFRE_OK;
     wfre_queryset set = {0};
     run r = {.started = wfre_clock(),

@@ -200,6 +200,9 @@ wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, c
                                  const wfre_monitor *monitor, wfre_evaluation **evaluation,
                                  wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(queries);
+    GIVEN(scores);
     wfre_status status = WFRE_OK;
     double start = wfre_clock();
     wfre_queryset set = {0};

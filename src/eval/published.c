@@ -60,3 +60,36 @@ const char *wfre_known_dataset(uint32_t entities, uint32_t relations)
             return DATASETS[i].name;
     return NULL;
 }
+
+/* ---- link prediction ---------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    uint32_t entities, relations;
+} LINK_DATASETS[] = {
+    {"FB15k-237", 14541, 474}, {"FB15k-237", 14505, 474}, {"WN18RR", 40943, 22},
+    {"WN18RR", 40559, 22},     {"CoDEx-S", 2034, 84},     {"CoDEx-M", 17050, 102},
+    {"CoDEx-L", 77951, 138},   {"UMLS", 135, 92},         {"Kinship", 104, 50},
+};
+
+const wfre_published_link wfre_published_links[] = {
+    {"FB15k-237", "ConvE", 0.32, 0.24, 0.49},    {"FB15k-237", "ComplEx-N3", 0.366, 0, 0},
+    {"WN18RR", "ConvE", 0.46, 0.39, 0.48},       {"WN18RR", "ComplEx-N3", 0.487, 0, 0},
+    {"CoDEx-S", "RESCAL", 0.404, 0.293, 0.623},  {"CoDEx-S", "TransE", 0.354, 0.219, 0.634},
+    {"CoDEx-S", "ComplEx", 0.465, 0.372, 0.646}, {"CoDEx-S", "ConvE", 0.444, 0.343, 0.635},
+    {"CoDEx-M", "RESCAL", 0.317, 0.244, 0.456},  {"CoDEx-M", "TransE", 0.303, 0.223, 0.454},
+    {"CoDEx-M", "ComplEx", 0.337, 0.262, 0.476}, {"CoDEx-M", "ConvE", 0.318, 0.239, 0.464},
+    {"CoDEx-L", "RESCAL", 0.304, 0.242, 0.419},  {"CoDEx-L", "TransE", 0.187, 0.116, 0.317},
+    {"CoDEx-L", "ComplEx", 0.294, 0.237, 0.400}, {"CoDEx-L", "ConvE", 0.303, 0.240, 0.420},
+    {"UMLS", "ConvE", 0.94, 0.92, 0.99},         {"Kinship", "ConvE", 0.83, 0.73, 0.98},
+};
+const size_t wfre_published_links_count =
+    sizeof wfre_published_links / sizeof wfre_published_links[0];
+
+const char *wfre_known_links_dataset(uint32_t entities, uint32_t relations)
+{
+    for (size_t i = 0; i < sizeof LINK_DATASETS / sizeof LINK_DATASETS[0]; i++)
+        if (LINK_DATASETS[i].entities == entities && LINK_DATASETS[i].relations == relations)
+            return LINK_DATASETS[i].name;
+    return NULL;
+}

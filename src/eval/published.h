@@ -19,6 +19,23 @@ typedef struct wfre_published {
 extern const wfre_published wfre_published_rows[];
 extern const size_t wfre_published_count;
 
+/* Published link prediction, of test triples: CoDEx as its authors' repository gives it, ConvE as
+ * its own does, and ComplEx with the N3 penalty (Lacroix et al., 2018). 0 where a number is not
+ * given. */
+typedef struct wfre_published_link {
+    const char *dataset;
+    const char *method;
+    double mrr, hits1, hits10;
+} wfre_published_link;
+
+extern const wfre_published_link wfre_published_links[];
+extern const size_t wfre_published_links_count;
+
+/* The data set of link prediction with these numbers of entities and directed relations, or NULL.
+ * The graphs that query sets come with have a few entities less than the usual ones, and go by the
+ * same name. */
+const char *wfre_known_links_dataset(uint32_t entities, uint32_t relations);
+
 /* The data set with these numbers of entities and directed relations, or NULL. */
 const char *wfre_known_dataset(uint32_t entities, uint32_t relations);
 

@@ -268,7 +268,9 @@ void wfre_report_table(const wfre_comparison *shown, wfre_text *text)
 {
     wfre_grid grid;
     for (size_t i = 0; i < shown->count; i++) {
-        wfre_text_format(text, "%s, ", shown->evaluations[i]->info.label);
+        const char *label = shown->evaluations[i]->info.label;
+        wfre_text_visible(text, label, strlen(label));
+        wfre_text_add(text, ", ");
         wfre_report_method(shown->evaluations[i], text);
         wfre_text_char(text, '\n');
     }

@@ -8,9 +8,9 @@
 
 /* ---- CSV ---------------------------------------------------------------------------------- */
 
-void wfre_report_csv_field(wfre_text *text, const char *field)
+static void put_field(wfre_text *text, const char *field)
 {
-    if (!strpbrk(field, ",\"\n")) {
+    if (!strpbrk(field, ",\"")) {
         wfre_text_add(text, field);
         return;
     }
@@ -21,6 +21,20 @@ void wfre_report_csv_field(wfre_text *text, const char *field)
         wfre_text_char(text, *field);
     }
     wfre_text_char(text, '"');
+}
+
+void wfre_report_csv_field(wfre_text *text, const char *field)
+{
+    /* A spreadsheet takes these for the start of a formula, and the quote for a sign of text. */
+    static const char formulas[] = "=+-@\t\r";
+    wfre_text shown = {0};
+    if (*field && strchr(formulas, *field))
+        wfre_text_char(&shown, '\'');
+    wfre_text_visible(&shown, field, strlen(field));
+    text->failed |= shown.failed;
+    if (shown.length > 0 && !shown.failed)
+        put_field(text, shown.data);
+    wfre_text_free(&shown);
 }
 
 static void csv_row(wfre_text *text, const char *label, const char *kind,

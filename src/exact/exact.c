@@ -249,6 +249,8 @@ cleanup:
 
 wfre_status wfre_exact_create(const wfre_graph *graph, wfre_exact **exact, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(exact);
     wfre_exact *made = wfre_alloc(1, sizeof *made);
     if (!made)
         return wfre_fail_memory(error, "making room for answers");
@@ -271,6 +273,9 @@ wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_qu
                               double timeout, const wfre_monitor *monitor, wfre_list *answers,
                               wfre_error *error)
 {
+    GIVEN(exact);
+    GIVEN(query);
+    GIVEN(answers);
     if (!query->formula && (!query->tree || wfre_tree_is_type(query->tree)))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "a query type has no answers; give its entities and relations");

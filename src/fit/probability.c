@@ -381,6 +381,8 @@ wfre_status wfre_calibrate_on(wfre_session *session, const wfre_rank_query *quer
 wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const char *queries,
                            wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(model);
     wfre_status status;
     wfre_queryset set = {0};
     wfre_rank_query *list = NULL;

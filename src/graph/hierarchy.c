@@ -457,6 +457,8 @@ wfre_status wfre_graph_hierarchy(const wfre_graph *graph, wfre_split split, wfre
                                  uint32_t triangles, uint64_t seed, wfre_pool *pool,
                                  wfre_hierarchy *hierarchy, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(hierarchy);
     if (relation >= wfre_graph_relations(graph))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "no relation has the id %u",
                          relation);

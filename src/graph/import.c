@@ -187,6 +187,10 @@ static wfre_status choose(const char *source, const char *format, const wfre_imp
 static wfre_status read_sources(wfre_import_job *job, const char *const *sources, size_t count,
                                 wfre_error *error)
 {
+    if (!sources || count == 0)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "no source to import");
+    for (size_t i = 0; i < count; i++)
+        GIVEN(sources[i]);
     job->sources = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         const wfre_importer *importer = NULL;
@@ -276,8 +280,9 @@ wfre_status wfre_import(const char *const *sources, size_t source_count,
                         const wfre_import_options *options, const char *output,
                         const wfre_monitor *monitor, wfre_import_report *report, wfre_error *error)
 {
+    GIVEN(output);
     wfre_import_report counted = {0};
-    CHECK(wfre_probe_output(output, error));
+    CHECK(wfre_probe_regular(output, error)); /* a snapshot is mapped, and its header comes last */
     CHECK(import(sources, source_count, options, output, NULL, &counted, monitor, error));
     CHECK(count_graph(output, &counted, error));
     if (report)
@@ -289,6 +294,7 @@ wfre_status wfre_import_graph(const char *const *sources, size_t source_count,
                               const wfre_import_options *options, const wfre_monitor *monitor,
                               wfre_graph **graph, wfre_import_report *report, wfre_error *error)
 {
+    GIVEN(graph);
     wfre_import_report counted = {0};
     wfre_status status =
         import(sources, source_count, options, NULL, graph, &counted, monitor, error);

@@ -345,6 +345,8 @@ static wfre_trust choose_trust(size_t length)
 
 wfre_status wfre_graph_open(const char *path, wfre_graph **graph, wfre_error *error)
 {
+    GIVEN(path);
+    GIVEN(graph);
     wfre_mapping mapping = {0};
     wfre_status status;
     TRY(wfre_map_file(path, &mapping, error));

@@ -2,7 +2,11 @@
  *
  * Containers are built in place and may grow until they become part of another value; from then on
  * they are closed. Python writes only recursive values in any other way, and this one rule keeps
- * the result free of cycles, so depth and size are known as soon as a value is closed. */
+ * the result free of cycles, so depth and size are known as soon as a value is closed.
+ *
+ * The input is a stream of which a window is in memory. What is built may take a multiple of the
+ * bytes of the file, as they lie on disk: gzip data that unpack to a thousand times as much end
+ * there. */
 #include "graph/pickle.h"
 
 #include <string.h>
@@ -14,6 +18,9 @@
 enum { LOWEST_PROTOCOL = 2, HIGHEST_PROTOCOL = 5 };
 /* Values counted with shared parts in full: beyond this a file is made to burst its readers. */
 static const uint64_t SIZE_LIMIT = (uint64_t)1 << 26;
+/* The memory for values: so much, and so many bytes more for each byte of the file. */
+static const uint64_t MEMORY_LIMIT = (uint64_t)1 << 28, MEMORY_A_BYTE = 256;
+enum { WINDOW = 1 << 16, TEXT_LIMIT = 1 << 20, CLASS_LIMIT = 256 };
 
 /* The body of a container while it may still grow; `shared` must stay first. */
 typedef struct container {
@@ -26,11 +33,16 @@ typedef struct container {
 } container;
 
 typedef struct machine {
-    const unsigned char *bytes;
-    size_t length;
-    size_t at;    /* the next byte */
-    size_t op;    /* where the current opcode is */
-    bool stopped; /* STOP was seen */
+    wfre_reader *reader; /* NULL: all is in `window` */
+    const unsigned char *window;
+    size_t start, end;  /* of its unread bytes */
+    unsigned char *own; /* the window, if there is a reader */
+    size_t own_capacity;
+    wfre_status input; /* of reading */
+    size_t at;         /* bytes taken so far */
+    size_t op;         /* where the current opcode is */
+    bool stopped;      /* STOP was seen */
+    uint64_t memory;   /* taken for values, about */
     wfre_arena *arena;
     wfre_pickle_value *stack;
     size_t height;
@@ -57,6 +69,8 @@ typedef struct opcode {
 
 static wfre_status malformed(machine *m, const char *what)
 {
+    if (m->input != WFRE_OK) /* why there is no more to read */
+        return m->input;
     return wfre_fail(m->error, WFRE_ERR_FORMAT, m->op, "damaged pickle: %s at byte %zu", what,
                      m->op);
 }
@@ -78,14 +92,48 @@ static wfre_status out_of_memory(machine *m)
 
 /* ---- input and stack ---------------------------------------------------------------------- */
 
-/* The next `count` bytes, or NULL if there are not so many. */
+/* Reads more behind the unread bytes; false at the end. */
+static bool refill(machine *m)
+{
+    size_t unread = m->end - m->start, got = 0;
+    if (!m->reader || m->input != WFRE_OK)
+        return false;
+    if (m->start > 0)
+        memmove(m->own, m->own + m->start, unread);
+    m->start = 0;
+    m->end = unread;
+    if (wfre_reserve(&m->own, &m->own_capacity, unread + WINDOW, 1))
+        m->input = wfre_reader_read(m->reader, m->own + unread, WINDOW, &got, m->error);
+    else
+        m->input = out_of_memory(m);
+    m->window = m->own;
+    m->end += got;
+    return got > 0;
+}
+
+/* The next `count` bytes until more are taken, or NULL if there are not so many. */
 static const unsigned char *take(machine *m, uint64_t count)
 {
-    if (count > m->length - m->at)
-        return NULL;
-    const unsigned char *bytes = m->bytes + m->at;
+    while (count > m->end - m->start)
+        if (!refill(m))
+            return NULL;
+    const unsigned char *bytes = m->window + m->start;
+    m->start += (size_t)count;
     m->at += (size_t)count;
     return bytes;
+}
+
+/* Whether so many bytes more may be taken for values. */
+static bool may_take(machine *m, uint64_t bytes)
+{
+    uint64_t raw = m->reader ? wfre_reader_raw_bytes(m->reader) : m->end;
+    m->memory += bytes;
+    return m->memory <= MEMORY_LIMIT + MEMORY_A_BYTE * raw;
+}
+
+static wfre_status too_much(machine *m)
+{
+    return malformed(m, "more values than a file of this size may hold");
 }
 
 /* A little-endian number of up to 8 bytes. */
@@ -100,7 +148,9 @@ static bool take_number(machine *m, unsigned width, uint64_t *number)
 
 static wfre_status push(machine *m, wfre_pickle_value value)
 {
-    if (!WFRE_RESERVE(&m->stack, &m->stack_capacity, m->height + 1))
+    if (m->height == m->stack_capacity && !may_take(m, (m->height + 1) * sizeof *m->stack))
+        return too_much(m);
+    if (!wfre_reserve(&m->stack, &m->stack_capacity, m->height + 1, sizeof *m->stack))
         return out_of_memory(m);
     m->stack[m->height++] = value;
     return WFRE_OK;
@@ -132,6 +182,8 @@ static bool is_container(wfre_pickle_value value)
 
 static wfre_status push_container(machine *m, wfre_pickle_kind kind)
 {
+    if (!may_take(m, sizeof(container)))
+        return too_much(m);
     container *made = wfre_arena_alloc(m->arena, 1, sizeof *made);
     if (!made)
         return out_of_memory(m);
@@ -167,6 +219,8 @@ static wfre_status extend(machine *m, container *into, size_t count)
     size_t have = into->shared.count, need = have + count;
     if (need > into->capacity) {
         size_t capacity = into->capacity && need < 2 * into->capacity ? 2 * into->capacity : need;
+        if (!may_take(m, capacity * sizeof(wfre_pickle_value)))
+            return too_much(m);
         wfre_pickle_value *items = wfre_arena_alloc(m->arena, capacity, sizeof *items);
         if (!items)
             return out_of_memory(m);
@@ -271,15 +325,20 @@ static wfre_status push_text(machine *m, unsigned width)
     uint64_t length;
     if (!take_number(m, width, &length))
         return malformed(m, "the end");
+    if (length > TEXT_LIMIT)
+        return malformed(m, "a str of more than 1 MiB");
     const char *text = (const char *)take(m, length);
     if (!text)
         return malformed(m, "a str that is cut off");
     if (!wfre_utf8_valid(text, (size_t)length))
         return malformed(m, "a str that is not UTF-8");
+    if (!may_take(m, sizeof(wfre_pickle_body) + length))
+        return too_much(m);
     wfre_pickle_body *body = wfre_arena_alloc(m->arena, 1, sizeof *body);
-    if (!body)
+    char *copy = wfre_arena_text(m->arena, text, (size_t)length);
+    if (!body || !copy)
         return out_of_memory(m);
-    *body = (wfre_pickle_body){.count = (size_t)length, .text = text};
+    *body = (wfre_pickle_body){.count = (size_t)length, .text = copy};
     return push(m, (wfre_pickle_value){.kind = WFRE_PICKLE_STR, .body = body});
 }
 
@@ -302,7 +361,9 @@ static wfre_status run_long_text(machine *m)
 
 static wfre_status run_mark(machine *m)
 {
-    if (!WFRE_RESERVE(&m->marks, &m->mark_capacity, m->mark_count + 1))
+    if (m->mark_count == m->mark_capacity && !may_take(m, (m->mark_count + 1) * sizeof *m->marks))
+        return too_much(m);
+    if (!wfre_reserve(&m->marks, &m->mark_capacity, m->mark_count + 1, sizeof *m->marks))
         return out_of_memory(m);
     m->marks[m->mark_count++] = m->height;
     return WFRE_OK;
@@ -380,10 +441,12 @@ static wfre_status remember(machine *m, uint64_t index)
 {
     if (!has(m, 1))
         return malformed(m, "nothing to remember");
-    /* Python numbers them one by one, so an index beyond the file's length is no Python's. */
-    if (index > m->length)
+    /* Python numbers them one by one, so an index beyond what was read is no Python's. */
+    if (index > m->at)
         return malformed(m, "a memo index out of range");
-    if (!WFRE_RESERVE(&m->memo, &m->memo_capacity, (size_t)index + 1))
+    if (index >= m->memo_capacity && !may_take(m, (index + 1) * sizeof *m->memo))
+        return too_much(m);
+    if (!wfre_reserve(&m->memo, &m->memo_capacity, (size_t)index + 1, sizeof *m->memo))
         return out_of_memory(m);
     while (m->memo_count <= index)
         m->memo[m->memo_count++].set = false;
@@ -462,25 +525,25 @@ static wfre_status push_class(machine *m, const char *module, size_t module_leng
     return refuse_class(m, module, module_length, name, name_length);
 }
 
-/* A line of the old text opcodes, without its end; NULL if there is none. */
-static const char *take_line(machine *m, size_t *length)
+/* A line of the old text opcodes, without its end; false if there is none, or it is too long for
+ * the name of a class. */
+static bool take_line(machine *m, char line[CLASS_LIMIT], size_t *length)
 {
-    const char *line = (const char *)m->bytes + m->at;
-    const char *end = memchr(line, '\n', m->length - m->at);
-    if (!end)
-        return NULL;
-    *length = (size_t)(end - line);
-    m->at += *length + 1;
-    return line;
+    for (*length = 0; *length < CLASS_LIMIT; ++*length) {
+        const unsigned char *byte = take(m, 1);
+        if (!byte || *byte == '\n')
+            return byte != NULL;
+        line[*length] = (char)*byte;
+    }
+    return false;
 }
 
 static wfre_status run_global(machine *m)
 {
+    char module[CLASS_LIMIT], name[CLASS_LIMIT];
     size_t module_length, name_length;
-    const char *module = take_line(m, &module_length);
-    const char *name = module ? take_line(m, &name_length) : NULL;
-    if (!name)
-        return malformed(m, "the end");
+    if (!take_line(m, module, &module_length) || !take_line(m, name, &name_length))
+        return malformed(m, "no name of a class");
     return push_class(m, module, module_length, name, name_length);
 }
 
@@ -539,8 +602,10 @@ static wfre_status run_stop(machine *m)
     if (m->stack[0].kind == WFRE_PICKLE_CLASS ||
         (is_container(m->stack[0]) && container_of(m->stack[0])->has_class))
         return malformed(m, "a class used as a value");
-    if (m->at != m->length)
+    if (take(m, 1))
         return malformed(m, "more bytes behind the end");
+    if (m->input != WFRE_OK)
+        return m->input;
     if (is_container(m->stack[0]))
         m->stack[0].depth = container_of(m->stack[0])->depth + 1;
     m->stopped = true;
@@ -627,7 +692,11 @@ static wfre_status run_machine(machine *m)
     const opcode *table[256] = {NULL};
     for (int i = 0; i < OPCODE_COUNT; i++)
         table[OPCODES[i].byte] = &OPCODES[i];
-    if (m->length < 2 || m->bytes[0] != 0x80)
+    while (m->end - m->start < 2 && refill(m)) {
+    }
+    if (m->input != WFRE_OK)
+        return m->input;
+    if (m->end - m->start < 2 || m->window[m->start] != 0x80)
         return wfre_fail(m->error, WFRE_ERR_FORMAT, 0,
                          "not a pickle of protocol 2 or later; save it with pickle.dump again");
     while (!m->stopped) {
@@ -651,45 +720,47 @@ static wfre_status run_machine(machine *m)
     return WFRE_OK;
 }
 
+/* Runs the machine on its input and hands over what it made. */
+static wfre_status finish(machine *m, wfre_pickle *pickle)
+{
+    m->arena = &pickle->arena;
+    wfre_status status = run_machine(m);
+    if (status == WFRE_OK)
+        pickle->root = m->stack[0];
+    else
+        wfre_pickle_free(pickle);
+    wfre_free(m->stack);
+    wfre_free(m->marks);
+    wfre_free(m->memo);
+    wfre_free(m->own);
+    return status;
+}
+
 wfre_status wfre_pickle_parse(wfre_pickle *pickle, const void *bytes, size_t length,
                               wfre_error *error)
 {
     *pickle = (wfre_pickle){0};
-    machine m = {.bytes = bytes, .length = length, .arena = &pickle->arena, .error = error};
-    wfre_status status = run_machine(&m);
-    if (status == WFRE_OK)
-        pickle->root = m.stack[0];
-    else
-        wfre_pickle_free(pickle);
-    wfre_free(m.stack);
-    wfre_free(m.marks);
-    wfre_free(m.memo);
-    return status;
+    machine m = {.window = bytes, .end = length, .error = error};
+    return finish(&m, pickle);
 }
 
 wfre_status wfre_pickle_load(wfre_pickle *pickle, const char *path, wfre_error *error)
 {
-    char *bytes = NULL;
-    size_t length;
     *pickle = (wfre_pickle){0};
+    machine m = {.error = error};
     wfre_status status;
-    TRY(wfre_read_all(path, (size_t)1 << 32, &bytes, &length, error));
-    status = wfre_pickle_parse(pickle, bytes, length, error);
-    if (status != WFRE_OK) {
+    TRY(wfre_reader_open(path, &m.reader, error));
+    status = finish(&m, pickle);
+    if (status != WFRE_OK && m.input == WFRE_OK) /* a reader names the file itself */
         (void)wfre_fail_within(error, status, path);
-        goto cleanup;
-    }
-    pickle->bytes = bytes;
-    bytes = NULL;
 cleanup:
-    wfre_free(bytes);
+    wfre_reader_close(m.reader);
     return status;
 }
 
 void wfre_pickle_free(wfre_pickle *pickle)
 {
     wfre_arena_free(&pickle->arena);
-    wfre_free(pickle->bytes);
     *pickle = (wfre_pickle){0};
 }
 

@@ -39,17 +39,17 @@ typedef struct wfre_pickle_body {
     };
 } wfre_pickle_body;
 
-/* A pickle in memory. Values point into `bytes` and `arena`. Release with wfre_pickle_free. */
+/* A pickle in memory, all of it in the arena. Release with wfre_pickle_free. */
 typedef struct wfre_pickle {
     wfre_arena arena;
-    char *bytes; /* of wfre_pickle_load, else NULL */
     wfre_pickle_value root;
 } wfre_pickle;
 
-/* Zeroes `pickle` first. Texts stay in `bytes`, which must live as long as the pickle. */
+/* Zeroes `pickle` first. */
 WFRE_NODISCARD wfre_status wfre_pickle_parse(wfre_pickle *pickle, const void *bytes, size_t length,
                                              wfre_error *error);
-/* A file, plain or gzip; messages name it. */
+/* A file, plain or gzip; messages name it. It is read piece by piece, and no further than to its
+ * first fault. */
 WFRE_NODISCARD wfre_status wfre_pickle_load(wfre_pickle *pickle, const char *path,
                                             wfre_error *error);
 /* Safe on a zeroed pickle and after a failure. */

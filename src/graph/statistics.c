@@ -33,6 +33,8 @@ static uint64_t degree_of(const wfre_adjacency *edges, wfre_entity entity)
 wfre_status wfre_graph_degrees(const wfre_graph *graph, wfre_split split, wfre_degrees *degrees,
                                wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(degrees);
     uint32_t entities = wfre_graph_entities(graph);
     *degrees = (wfre_degrees){.hub = WFRE_NONE};
     wfre_status status = wfre_check_split(split, error);

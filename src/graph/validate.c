@@ -8,11 +8,13 @@
 
 wfre_status wfre_graph_sound(const wfre_graph *graph, wfre_error *error)
 {
+    GIVEN(graph);
     return wfre_guard_status(graph->guard, error);
 }
 
 wfre_status wfre_graph_verify(const wfre_graph *graph, wfre_error *error)
 {
+    GIVEN(graph);
     wfre_guard *guard = graph->guard;
     wfre_status status;
     if (!guard) /* built in memory: looked at all the same */
@@ -148,6 +150,7 @@ cleanup:
 
 wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error)
 {
+    GIVEN(graph);
     CHECK(wfre_graph_verify(graph, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         CHECK(check_names(graph, (wfre_text_table)table, error));

@@ -34,7 +34,7 @@ typedef wfre_image_writer image;
 /* Adds the checksum of the bytes in `block`. */
 static bool sum_block(image *to)
 {
-    if (!wfre_reserve(&to->sums, &to->sum_capacity, to->sum_count + 2, sizeof *to->sums))
+    if (!WFRE_RESERVE(&to->sums, &to->sum_capacity, to->sum_count + 2))
         return false;
     to->sums[to->sum_count++] = wfre_hash(to->block, to->filled, 0);
     to->filled = 0;
@@ -514,6 +514,8 @@ cleanup:
 
 wfre_status wfre_graph_save(const wfre_graph *graph, const char *path, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(path);
     wfre_status status = wfre_graph_settle(graph, error); /* no copy of damage */
     if (status != WFRE_OK)
         return status;

@@ -58,6 +58,7 @@ wfre_status wfre_infer(wfre_session *session, const wfre_inference *questions, w
                                               error));
         }
     }
+    TRY(wfre_model_sound(session->engine->model, error));
 cleanup:
     wfre_arena_free(&arena);
     wfre_free(shares);

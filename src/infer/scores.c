@@ -56,6 +56,12 @@ static void offer_all(const top_search *t, size_t q, wfre_best *best)
     wfre_list without = wanted_of(t, q)->without;
     size_t next = 0, branches = branches_of(t, q), entities = t->entities;
     const float *rows = t->scores->table + wfre_scores_row(t->scores, q) * entities;
+    if (branches == 1) {
+        const wfre_vector_table *vectors = wfre_linalg_vectors(t->scores->session->linalg);
+        wfre_best_offer_all(best, vectors, rows, entities, without);
+        wfre_best_settle(best);
+        return;
+    }
     for (size_t e = 0; e < entities; e++) {
         wfre_hit hit = {(wfre_entity)e, rows[e]};
         for (size_t b = 1; b < branches; b++)

@@ -37,6 +37,7 @@ struct wfre_edges {
     /* Of the call. */
     const wfre_adjacency *known;
     const wfre_room *room;
+    const wfre_store *store; /* all entities, packed, if that pays; else NULL */
     wfre_way way;
 
     /* Scratch. */
@@ -192,14 +193,7 @@ static void weigh_row(void *context, size_t index, unsigned worker)
     if (!p->counts)
         return;
     wfre_best best = {.hits = p->refined + index * REFINED, .top = REFINED};
-    wfre_list known = known_targets(e, from);
-    size_t next = 0;
-    for (wfre_entity y = 0; y < e->entities; y++) {
-        if (next < known.count && known.ids[next] == y)
-            next++;
-        else
-            wfre_best_offer(&best, (wfre_hit){y, row[y]});
-    }
+    wfre_best_offer_all(&best, e->vectors, row, e->entities, known_targets(e, from));
     p->counts[index] = (uint32_t)best.count;
 }
 
@@ -247,6 +241,47 @@ static void judge_row(void *context, size_t index, unsigned worker)
         row[known.ids[i]] = 0;
 }
 
+/* Likeliest targets at work; `indexes`, `targets` and `exact` are laid out for them. */
+typedef struct refining {
+    const wfre_edges *edges;
+    const float *histograms; /* [rows, d] */
+    wfre_status *statuses;   /* by row */
+} refining;
+
+/* Scores those of one row with entities that are packed. */
+static void refine_row(void *context, size_t row, unsigned worker)
+{
+    (void)worker;
+    const refining *r = context;
+    const wfre_edges *e = r->edges;
+    size_t d = e->session->engine->model->settings.dim;
+    float *scores = e->exact + row * REFINED;
+    wfre_rank_job job = {.queries = {r->histograms + row * d, d},
+                         .query_count = 1,
+                         .selection = e->targets + row * REFINED,
+                         .selected = REFINED,
+                         .ranking = WFRE_RANK_TRUE,
+                         .stride = REFINED};
+    r->statuses[row] = wfre_score_rank(wfre_index_score(e->session->engine->index), NULL, e->store,
+                                       &job, scores, NULL);
+    for (size_t i = 0; i < REFINED; i++)
+        scores[i] = -scores[i];
+}
+
+static wfre_status refine_packed(const wfre_edges *e, const float *histograms, size_t count,
+                                 wfre_error *error)
+{
+    refining r = {e, histograms, wfre_alloc_zero(count, sizeof *r.statuses)};
+    if (!r.statuses)
+        return wfre_fail_memory(error, "predicting edges");
+    wfre_status status = wfre_pool_try(e->session->pool, count, refine_row, &r, error);
+    for (size_t i = 0; status == WFRE_OK && i < count; i++)
+        if (r.statuses[i] != WFRE_OK)
+            status = wfre_fail_memory(error, "predicting edges");
+    wfre_free(r.statuses);
+    return status;
+}
+
 /* Scores the likeliest targets of each row exactly. */
 static wfre_status refine(wfre_edges *e, const float *histograms, size_t count, const prediction *p,
                           wfre_error *error)
@@ -256,6 +291,8 @@ static wfre_status refine(wfre_edges *e, const float *histograms, size_t count, 
             e->indexes[k] = (uint32_t)i;
             e->targets[k] = t < p->counts[i] ? p->refined[k].entity : 0;
         }
+    if (e->store)
+        return refine_packed(e, histograms, count, error);
     size_t pairs = count * REFINED;
     wfre_search_pairs job = {histograms, e->indexes, e->targets, pairs, NULL, pairs};
     return wfre_search_score_pairs(e->session->searcher, &job, e->exact, error);
@@ -359,8 +396,7 @@ static void follow_known(const wfre_edges *e, wfre_relation relation, const floa
 static size_t choose_followed(const wfre_edges *e, const float *set, wfre_hit *hits)
 {
     wfre_best best = {.hits = hits, .top = MOST_FOLLOWED};
-    for (size_t x = 0; x < e->entities; x++)
-        wfre_best_offer(&best, (wfre_hit){(wfre_entity)x, set[x]});
+    wfre_best_offer_all(&best, e->vectors, set, e->entities, (wfre_list){0});
     wfre_best_settle(&best);
     size_t count = 0;
     while (count < best.count && hits[count].score > NOTHING &&
@@ -562,6 +598,12 @@ static wfre_status score(wfre_session *s, const wfre_inference *questions, const
     CHECK(wfre_session_prepare(s, error));
     if (!s->edges)
         CHECK(wfre_edges_create(s, &s->edges, error));
+    s->edges->store = NULL;
+    if (questions->purpose == WFRE_FOR_STANDINGS) { /* of many questions, so that packing pays */
+        const wfre_index_ranks *ranks;
+        CHECK(wfre_session_ranks(s, false, &ranks, error));
+        s->edges->store = ranks->store;
+    }
     for (size_t first = 0, part; first < questions->count; first += part) {
         part = questions->count - first < most ? questions->count - first : most;
         CHECK(one_row_each(s->edges, part, error));

@@ -80,6 +80,18 @@ typedef enum wfre_combine {
 } wfre_combine;
 enum { WFRE_COMBINES = 6 };
 
+/* sums[r * stride + q] = the sum over i of x[r * n + i] y[q * n + i]. n is a multiple of 32, and no
+ * sum of absolute values may reach 2^31. */
+typedef struct wfre_dots {
+    size_t n;
+    size_t rows;
+    const int8_t *x; /* [rows, n] */
+    size_t count;
+    const int16_t *y; /* [count, n] */
+    size_t stride;    /* >= count */
+    int32_t *sums;
+} wfre_dots;
+
 /* n is the number of elements; a result may overwrite an argument of the same shape in place, but
  * may not overlap it otherwise. */
 typedef struct wfre_vector_table {
@@ -130,9 +142,7 @@ typedef struct wfre_vector_table {
 
     /* y = scale x, rounded to nearest, ties to even; what is beyond 127 becomes 127. */
     void (*to_i8)(size_t n, float scale, const float *x, int8_t *y);
-    /* sums[q] = the sum of x[i] y[q * n + i], for q < count. n is a multiple of 32, and no sum of
-     * absolute values may reach 2^31. */
-    void (*dots_i8)(size_t n, const int8_t *x, size_t count, const int16_t *y, int32_t *sums);
+    void (*dots_i8)(const wfre_dots *dots);
 } wfre_vector_table;
 
 /* The kernels of one instruction set, which must be available; AMX has those of AVX-512. */

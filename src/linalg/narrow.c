@@ -82,6 +82,7 @@ void KERNEL(wfre_transpose)(size_t rows, size_t columns, const float *x, float *
 
 /* ---- bytes -------------------------------------------------------------------------------- */
 
+enum { TILE_ROWS = (LANES == 16 ? 4 : 2) }; /* of a tile of products, as registers allow */
 typedef int8_t many_bytes __attribute__((vector_size(2 * WFRE_LANES), aligned(1), may_alias));
 typedef int16_t loose_words __attribute__((vector_size(4 * WFRE_LANES), aligned(2), may_alias));
 
@@ -122,28 +123,50 @@ void KERNEL(wfre_to_i8)(size_t n, float scale, const float *x, int8_t *y)
     }
 }
 
-/* `count` is a constant in each use. */
-INLINE void dot_group(size_t n, const int8_t *x, size_t count, const int16_t *y, int32_t *sums)
+/* A tile of `rows` times `count` products, both constants in each use. Every vector that is loaded
+ * serves a whole row or column of the tile: alone, loading would take longer than multiplying. */
+INLINE void dot_tile(const wfre_dots *d, size_t row, size_t rows, size_t query, size_t count)
 {
-    ivec lanes[4] = {{0}};
-    for (size_t i = 0; i < n; i += 2 * LANES) {
-        words wide = __builtin_convertvector(*(const many_bytes *)(x + i), words);
+    const int8_t *x = d->x + row * d->n;
+    const int16_t *y = d->y + query * d->n;
+    ivec lanes[4][4] = {{{0}}};
+    for (size_t i = 0; i < d->n; i += 2 * LANES) {
+        words wide[4];
 #pragma GCC unroll 4
-        for (size_t q = 0; q < count; q++)
-            lanes[q] += multiply_pairs(wide, *(const loose_words *)(y + q * n + i));
+        for (size_t r = 0; r < rows; r++)
+            wide[r] = __builtin_convertvector(*(const many_bytes *)(x + r * d->n + i), words);
+#pragma GCC unroll 4
+        for (size_t q = 0; q < count; q++) {
+            words own = *(const loose_words *)(y + q * d->n + i);
+#pragma GCC unroll 4
+            for (size_t r = 0; r < rows; r++)
+                lanes[r][q] += multiply_pairs(wide[r], own);
+        }
     }
-    for (size_t q = 0; q < count; q++) {
-        sums[q] = 0;
-        for (int l = 0; l < LANES; l++)
-            sums[q] += lanes[q][l];
-    }
+    for (size_t r = 0; r < rows; r++)
+        for (size_t q = 0; q < count; q++) {
+            int32_t sum = 0;
+            for (int l = 0; l < LANES; l++)
+                sum += lanes[r][q][l];
+            d->sums[(row + r) * d->stride + query + q] = sum;
+        }
 }
 
-void KERNEL(wfre_dots_i8)(size_t n, const int8_t *x, size_t count, const int16_t *y, int32_t *sums)
+/* All queries for `rows` rows. */
+INLINE void dot_rows(const wfre_dots *d, size_t row, size_t rows)
 {
     size_t q = 0;
-    for (; q + 4 <= count; q += 4)
-        dot_group(n, x, 4, y + q * n, sums + q);
-    for (; q < count; q++)
-        dot_group(n, x, 1, y + q * n, sums + q);
+    for (; q + 4 <= d->count; q += 4)
+        dot_tile(d, row, rows, q, 4);
+    for (; q < d->count; q++)
+        dot_tile(d, row, rows, q, 1);
+}
+
+void KERNEL(wfre_dots_i8)(const wfre_dots *dots)
+{
+    size_t row = 0;
+    for (; row + TILE_ROWS <= dots->rows; row += TILE_ROWS)
+        dot_rows(dots, row, TILE_ROWS);
+    for (; row < dots->rows; row++)
+        dot_rows(dots, row, 1);
 }

@@ -9,6 +9,6 @@ void KERNEL(wfre_mix)(const wfre_mix *mix);
 void KERNEL(wfre_transpose)(size_t rows, size_t columns, const float *x, float *y);
 float KERNEL(wfre_largest)(size_t n, const float *x);
 void KERNEL(wfre_to_i8)(size_t n, float scale, const float *x, int8_t *y);
-void KERNEL(wfre_dots_i8)(size_t n, const int8_t *x, size_t count, const int16_t *y, int32_t *sums);
+void KERNEL(wfre_dots_i8)(const wfre_dots *dots);
 
 #endif

@@ -310,14 +310,15 @@ static void reference_to_i8(size_t n, float scale, const float *x, int8_t *y)
     }
 }
 
-static void reference_dots_i8(size_t n, const int8_t *x, size_t count, const int16_t *y,
-                              int32_t *sums)
+static void reference_dots_i8(const wfre_dots *dots)
 {
-    for (size_t q = 0; q < count; q++) {
-        sums[q] = 0;
-        for (size_t i = 0; i < n; i++)
-            sums[q] += x[i] * y[q * n + i];
-    }
+    for (size_t r = 0; r < dots->rows; r++)
+        for (size_t q = 0; q < dots->count; q++) {
+            int32_t sum = 0;
+            for (size_t i = 0; i < dots->n; i++)
+                sum += dots->x[r * dots->n + i] * dots->y[q * dots->n + i];
+            dots->sums[r * dots->stride + q] = sum;
+        }
 }
 
 const wfre_vector_table wfre_vector_reference = {

@@ -403,6 +403,7 @@ wfre_status wfre_rank(wfre_session *session, const wfre_way *way, wfre_split kno
                       wfre_error *error)
 {
     const wfre_model *model = session->engine->model;
+    CHECK(wfre_model_settle(model, error)); /* all of it is read */
     wfre_inference how = {.way = *way, .split = known, .purpose = WFRE_FOR_STANDINGS};
     ranking r = {.session = session,
                  .queries = queries,

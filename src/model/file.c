@@ -75,6 +75,11 @@ cleanup:
 
 wfre_status wfre_model_save(const wfre_model *model, const char *path, bool bf16, wfre_error *error)
 {
+    GIVEN(model);
+    GIVEN(path);
+    wfre_status status = wfre_model_settle(model, error); /* no copy of damage */
+    if (status != WFRE_OK)
+        return status;
     return wfre_model_write(model, path, bf16 ? WFRE_DTYPE_BF16 : WFRE_DTYPE_F32, NULL, error);
 }
 
@@ -115,6 +120,7 @@ wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *p
 wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *path, const char *name,
                                    size_t count, float *out, wfre_error *error)
 {
+    wfre_safetensors *looked = (wfre_safetensors *)(uintptr_t)file;
     const wfre_stored_tensor *stored = wfre_safetensors_find(file, name);
     size_t found = stored ? 1 : 0;
     for (uint32_t i = 0; stored && i < stored->rank; i++)
@@ -123,6 +129,9 @@ wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *pat
         (stored->dtype != WFRE_DTYPE_F32 && stored->dtype != WFRE_DTYPE_BF16))
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                          "%s: the tensor '%s' is missing or has the wrong shape", path, name);
+    size_t size = stored->dtype == WFRE_DTYPE_F32 ? sizeof(float) : sizeof(uint16_t);
+    if (!wfre_safetensors_look(looked, stored->data, count * size))
+        return wfre_safetensors_status(file, error);
     if (stored->dtype == WFRE_DTYPE_F32) {
         memcpy(out, stored->data, count * sizeof *out);
         return WFRE_OK;
@@ -232,6 +241,8 @@ bool wfre_model_recognises(const void *head, size_t length)
 
 wfre_status wfre_model_open(const char *path, wfre_model **result, wfre_error *error)
 {
+    GIVEN(path);
+    GIVEN(result);
     wfre_safetensors *file = NULL;
     wfre_model *model = NULL;
     const wfre_stored_tensor *entities;

@@ -177,6 +177,8 @@ static void initialise(wfre_model *model, uint64_t seed)
 wfre_status wfre_model_create(const wfre_graph *graph, const wfre_model_settings *settings,
                               uint64_t seed, wfre_model **model, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(settings);
     wfre_status status =
         wfre_model_allocate(settings, wfre_graph_entities(graph), wfre_graph_relations(graph),
                             wfre_graph_fingerprint(graph), model, error);
@@ -228,6 +230,8 @@ uint64_t wfre_model_weights_hash(const wfre_model *model)
 wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *graph,
                                    wfre_error *error)
 {
+    GIVEN(model);
+    GIVEN(graph);
     if (model->fingerprint == wfre_graph_fingerprint(graph))
         return WFRE_OK;
     return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
@@ -237,8 +241,30 @@ wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *gr
                      wfre_graph_relations(graph) / 2);
 }
 
+const float *wfre_model_row(const wfre_model *model, size_t entity)
+{
+    const float *row = model->entities + entity * model->settings.dim;
+    if (model->entities_mapped)
+        (void)wfre_safetensors_look(model->mapped, row, model->settings.dim * sizeof *row);
+    return row;
+}
+
+wfre_status wfre_model_sound(const wfre_model *model, wfre_error *error)
+{
+    return model->mapped ? wfre_safetensors_status(model->mapped, error) : WFRE_OK;
+}
+
+wfre_status wfre_model_settle(const wfre_model *model, wfre_error *error)
+{
+    return model->mapped ? wfre_safetensors_look_at_all(model->mapped, error) : WFRE_OK;
+}
+
 wfre_status wfre_model_validate(const wfre_model *model, wfre_error *error)
 {
+    GIVEN(model);
+    wfre_status status = wfre_model_settle(model, error);
+    if (status != WFRE_OK)
+        return status;
     for (uint32_t t = 0; t < model->tensor_count; t++) {
         const wfre_tensor *tensor = &model->tensors[t];
         for (size_t i = 0; i < tensor->count; i++)

@@ -55,6 +55,13 @@ struct wfre_model {
     struct wfre_sketch_tables *sketch;    /* NULL: made by whoever searches */
 };
 
+/* An entity's numbers, which lie in a mapped file perhaps and are checked then when they are first
+ * read; wfre_model_sound says afterwards whether all were whole. */
+const float *wfre_model_row(const wfre_model *model, size_t entity);
+WFRE_NODISCARD wfre_status wfre_model_sound(const wfre_model *model, wfre_error *error);
+/* Checks all that lies in a mapped file, for whoever is to read it all. */
+WFRE_NODISCARD wfre_status wfre_model_settle(const wfre_model *model, wfre_error *error);
+
 /* The matrices of a member: K, or the relations when each has its own. */
 uint32_t wfre_model_matrices(const wfre_model *model);
 /* The dimensions of a member. */

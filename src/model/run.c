@@ -107,7 +107,7 @@ static void entity_forward(wfre_run *run, uint32_t row, uint32_t projection, uns
 {
     (void)projection, (void)worker;
     size_t d = run->model->settings.dim;
-    run->vectors->clamp01(d, run->model->entities + (size_t)run->program->id[row] * d,
+    run->vectors->clamp01(d, wfre_model_row(run->model, run->program->id[row]),
                           run->rows + (size_t)row * d);
 }
 
@@ -116,7 +116,7 @@ static void entity_backward(wfre_run *run, uint32_t row, uint32_t projection, un
 {
     (void)projection, (void)worker;
     size_t d = run->model->settings.dim;
-    const float *entity = run->model->entities + (size_t)run->program->id[row] * d;
+    const float *entity = wfre_model_row(run->model, run->program->id[row]);
     float *gradient = wfre_run_gradient(run, row);
     for (size_t i = 0; i < d; i++)
         gradient[i] = entity[i] < 0 || entity[i] > 1 ? 0 : gradient[i];

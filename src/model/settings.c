@@ -60,6 +60,9 @@ const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_mode
 wfre_status wfre_model_set(wfre_model_settings *settings, const char *name, const char *text,
                            wfre_error *error)
 {
+    GIVEN(settings);
+    GIVEN(name);
+    GIVEN(text);
     const wfre_setting *setting = wfre_setting_find(wfre_model_table, wfre_model_table_count, name);
     if (!setting)
         return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET, "no setting is called '%s'",

@@ -99,6 +99,8 @@ static wfre_status parse(wfre_query *query, const wfre_graph *graph, wfre_notati
 wfre_status wfre_query_parse(const wfre_graph *graph, wfre_notation notation, const char *text,
                              size_t length, wfre_query **query, wfre_error *error)
 {
+    GIVEN(text);
+    GIVEN(query);
     wfre_query *made = wfre_alloc_zero(1, sizeof *made);
     if (!made)
         return wfre_fail_memory(error, "reading a query");
@@ -145,6 +147,7 @@ static wfre_status fail_not_a_tree(const wfre_query *query, wfre_error *error)
 wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
                              wfre_notation notation, char **text, wfre_error *error)
 {
+    GIVEN(query);
     wfre_text printed = {0};
     if (notation != WFRE_NOTATION_LOGIC && !query->tree)
         return fail_not_a_tree(query, error);
@@ -162,6 +165,7 @@ wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
 wfre_status wfre_query_normalise(const wfre_query *query, wfre_form form, wfre_query **normal,
                                  wfre_error *error)
 {
+    GIVEN(query);
     if (!query->tree)
         return fail_not_a_tree(query, error);
     wfre_query *made = wfre_alloc_zero(1, sizeof *made);
@@ -186,6 +190,7 @@ cleanup:
 
 wfre_status wfre_query_type(const wfre_query *query, char **type, wfre_error *error)
 {
+    GIVEN(query);
     wfre_text name = {0};
     if (!query->tree)
         return fail_not_a_tree(query, error);

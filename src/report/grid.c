@@ -16,7 +16,8 @@ void wfre_grid_cell(wfre_grid *grid, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(cell, sizeof cell, format, args);
     va_end(args);
-    wfre_text_append(&grid->cells, cell, strlen(cell) + 1);
+    wfre_text_visible(&grid->cells, cell, strlen(cell));
+    wfre_text_char(&grid->cells, '\0');
     grid->count++;
 }
 

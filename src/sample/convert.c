@@ -311,6 +311,8 @@ wfre_status wfre_queries_convert(const char *folder, const wfre_convert_options 
                                  const char *output, wfre_pool *pool, const wfre_monitor *monitor,
                                  wfre_conversion *report, wfre_error *error)
 {
+    GIVEN(folder);
+    GIVEN(options);
     static const char *const SPLITS[] = {"train", "valid", "test"};
     wfre_status status;
     wfre_queryset set = {0};

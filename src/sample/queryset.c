@@ -252,6 +252,8 @@ bool wfre_queryset_recognises(const void *head, size_t length)
 wfre_status wfre_queryset_open(const char *path, const wfre_graph *graph, wfre_queryset **set,
                                wfre_error *error)
 {
+    GIVEN(path);
+    GIVEN(set);
     wfre_queryset *made = wfre_alloc_zero(1, sizeof *made);
     if (!made)
         return wfre_fail_memory(error, "reading a query set");

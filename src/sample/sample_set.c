@@ -246,6 +246,9 @@ wfre_status wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_
                                   void (*report)(void *context, const wfre_benchmark_type *type),
                                   void *context, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(options);
+    GIVEN(output);
     wfre_status status;
     wfre_type_list types = {0};
     sampling s = {.graph = graph, .options = options};

@@ -50,6 +50,7 @@ wfre_status wfre_sampler_create(const wfre_graph *graph, wfre_split split, const
                                 size_t cap, uint64_t seed, wfre_sampler **sampler,
                                 wfre_error *error)
 {
+    GIVEN(graph);
     wfre_status status = WFRE_OK;
     wfre_sampler *made = wfre_alloc_zero(1, sizeof *made);
     if (!made)
@@ -232,6 +233,7 @@ wfre_status wfre_sampler_step(wfre_sampler *sampler, wfre_pool *pool, uint64_t s
                               const uint32_t *types, size_t count, const wfre_sampled **queries,
                               wfre_error *error)
 {
+    GIVEN(sampler);
     wfre_status status = WFRE_OK;
     size_t chunks = (count + CHUNK - 1) / CHUNK;
     for (size_t i = 0; types && i < count; i++)

@@ -79,7 +79,7 @@ static const float *make_features(const wfre_sketch *s, const float *map, const 
 static float pack_entity(const wfre_sketch *s, size_t entity, float *scratch, int8_t *to)
 {
     const wfre_sketch_shape *shape = &s->shape;
-    s->vectors->clamp01(shape->dim, s->model->entities + entity * shape->dim, scratch);
+    s->vectors->clamp01(shape->dim, wfre_model_row(s->model, entity), scratch);
     const float *mapped = make_features(s, s->tables->entity_map, scratch, scratch + shape->dim);
     float largest = fmaxf(s->vectors->largest(shape->width, mapped), TINY);
     s->vectors->to_i8(shape->width, 127 / largest, mapped, to);
@@ -164,8 +164,7 @@ static wfre_status fit(wfre_sketch *s, const wfre_score *score, const wfre_embed
         TRY(wfre_fail_memory(error, "sketching"));
     for (size_t i = 0; i < SOURCE_ROWS; i++) {
         size_t entity = wfre_rng_below(&rng, s->model->entity_count);
-        s->vectors->clamp01(shape->dim, s->model->entities + entity * shape->dim,
-                            rows + i * shape->dim);
+        s->vectors->clamp01(shape->dim, wfre_model_row(s->model, entity), rows + i * shape->dim);
     }
     TRY(wfre_block_sample_draw(&sample, score, pool, (wfre_block_source){rows, SOURCE_ROWS},
                                (wfre_block_source){examples->rows, examples->row_count}, error));
@@ -275,6 +274,23 @@ static bool tables_fit(const wfre_sketch *s, float *scratch, int8_t *packed)
     return difference <= CHECKED * s->shape.width; /* a unit each */
 }
 
+/* Tables that lie in a mapped file are checked before all of them are read. */
+static wfre_status look_at_tables(const wfre_sketch *s, wfre_error *error)
+{
+    const wfre_sketch_tables *t = s->tables;
+    const wfre_sketch_shape *shape = &s->shape;
+    wfre_safetensors *file = s->model->mapped;
+    if (!t->mapped || !file)
+        return WFRE_OK;
+    size_t map = shape->raw * shape->rank * sizeof(float);
+    (void)(wfre_safetensors_look(file, t->entity_map, map) &&
+           wfre_safetensors_look(file, t->query_map, map) &&
+           wfre_safetensors_look(file, t->means, shape->rank * sizeof(float)) &&
+           wfre_safetensors_look(file, t->steps, shape->entities * sizeof(float)) &&
+           wfre_safetensors_look(file, t->features, shape->entities * shape->stride));
+    return wfre_safetensors_status(file, error);
+}
+
 wfre_status wfre_sketch_open(const wfre_model *model, const wfre_score *score, wfre_sketch **result,
                              wfre_error *error)
 {
@@ -289,6 +305,7 @@ wfre_status wfre_sketch_open(const wfre_model *model, const wfre_score *score, w
     if (memcmp(&model->sketch->shape, &s->shape, sizeof s->shape) != 0)
         goto cleanup; /* the score has changed since */
     s->tables = model->sketch;
+    TRY(look_at_tables(s, error));
     packed = wfre_alloc(s->shape.stride, sizeof *packed);
     scratch = wfre_alloc_tensor(s->scratch_size, sizeof *scratch);
     if (!packed || !scratch)
@@ -367,15 +384,20 @@ static void estimate_entities(void *context, size_t task, unsigned worker)
     size_t end = first + ROWS < entities ? first + ROWS : entities;
     for (size_t from = 0; from < e->count; from += TOGETHER) {
         size_t count = e->count - from < TOGETHER ? e->count - from : TOGETHER;
-        for (size_t i = first; i < end; i++) {
-            int32_t sums[TOGETHER];
-            s->vectors->dots_i8(s->shape.stride, s->tables->features + i * s->shape.stride, count,
-                                e->features + from * s->shape.stride, sums);
-            for (size_t q = 0; q < count; q++) {
-                query_scale scale = e->scales[from + q];
-                e->scores[(from + q) * entities + i] =
-                    -(s->tables->steps[i] * scale.unit * (float)sums[q] + scale.shift);
-            }
+        int32_t sums[ROWS][TOGETHER];
+        s->vectors->dots_i8(&(wfre_dots){.n = s->shape.stride,
+                                         .rows = end - first,
+                                         .x = s->tables->features + first * s->shape.stride,
+                                         .count = count,
+                                         .y = e->features + from * s->shape.stride,
+                                         .stride = TOGETHER,
+                                         .sums = sums[0]});
+        for (size_t q = 0; q < count; q++) {
+            query_scale scale = e->scales[from + q];
+            float *scores = e->scores + (from + q) * entities;
+            for (size_t i = first; i < end; i++)
+                scores[i] =
+                    -(s->tables->steps[i] * scale.unit * (float)sums[i - first][q] + scale.shift);
         }
     }
 }

@@ -2,7 +2,8 @@
 #ifndef WFRE_SRC_SEARCH_TOP_H
 #define WFRE_SRC_SEARCH_TOP_H
 
-#include "wfre/base.h"
+#include "linalg/linalg.h"
+#include "wfre/graph.h"
 
 /* An entity and its score; higher is better. */
 typedef struct wfre_hit {
@@ -51,6 +52,31 @@ static inline void wfre_best_offer(wfre_best *best, wfre_hit hit)
     for (; at > 0 && wfre_hit_better(heap[(at - 1) / 2], hit); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
     heap[at] = hit;
+}
+
+/* Offers scores[e] of all entities but those to leave out, which ascend. Stretches without a score
+ * that could enter are passed over. */
+static inline void wfre_best_offer_all(wfre_best *best, const wfre_vector_table *vectors,
+                                       const float *scores, size_t entities, wfre_list without)
+{
+    enum { STRETCH = 128 };
+    size_t next = 0;
+    for (size_t first = 0; first < entities; first += STRETCH) {
+        size_t end = entities - first < STRETCH ? entities : first + STRETCH;
+        if (best->count == best->top &&
+            (best->top == 0 ||
+             vectors->maximum(end - first, scores + first) <= best->hits[0].score)) {
+            while (next < without.count && without.ids[next] < end)
+                next++;
+            continue;
+        }
+        for (size_t e = first; e < end; e++) {
+            if (next < without.count && without.ids[next] == e)
+                next++;
+            else
+                wfre_best_offer(best, (wfre_hit){(wfre_entity)e, scores[e]});
+        }
+    }
 }
 
 /* Brings the hits into order, best first; nothing can be offered any more. */

@@ -441,12 +441,16 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
                      const wfre_add_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_addition *report, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(model);
+    GIVEN(options);
     wfre_import_options format = {.format = options->format, .literals = options->literals};
     wfre_import_report read;
     wfre_graph *extra = NULL;
     growth g = {.graph = graph, .model = model};
     wfre_status status;
     TRY(wfre_graph_trust(graph, error));
+    TRY(wfre_model_settle(model, error));
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_probe_output(options->graph, error));
     TRY(wfre_probe_output(options->model, error));

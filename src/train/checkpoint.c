@@ -156,6 +156,7 @@ wfre_status wfre_checkpoint_read(const char *path, const wfre_graph *graph, wfre
     run_state state = {.next_validation = UINT32_MAX};
     wfre_status status;
     TRY(wfre_safetensors_open(path, &file, error));
+    TRY(wfre_safetensors_look_at_all(file, error));
     for (size_t i = 0; i < STATE_COUNT; i++)
         TRY(read_text(file, path, &STATE_TABLE[i], "", &state, error));
     TRY(read_settings(file, path, &settings, error));

@@ -88,6 +88,9 @@ const size_t wfre_train_table_count = sizeof wfre_train_table / sizeof wfre_trai
 wfre_status wfre_train_set(wfre_train_settings *settings, const char *name, const char *text,
                            wfre_error *error)
 {
+    GIVEN(settings);
+    GIVEN(name);
+    GIVEN(text);
     const wfre_setting *setting = wfre_setting_find(wfre_train_table, wfre_train_table_count, name);
     if (strcmp(name, "answering") == 0)
         settings->edges = false; /* it is said, not to be found out */
@@ -231,6 +234,8 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
 wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
                               wfre_train_settings *settings, wfre_error *error)
 {
+    GIVEN(name);
+    GIVEN(settings);
     wfre_train_settings made = {
         .answer_weight = -0.5, .hard = 64, .stage = 0.7, .seed = 1, .precision = WFRE_FP32};
     wfre_model_settings_default(&made.model);

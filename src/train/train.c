@@ -474,6 +474,8 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                        const wfre_train_run *run, wfre_pool *pool, const wfre_monitor *monitor,
                        wfre_train_summary *summary, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(settings);
     training s = {.graph = graph,
                   .run = run,
                   .pool = pool,

@@ -320,6 +320,8 @@ enum { LAZY_ENTITIES = 100000 };
 wfre_status wfre_trainer_create(const wfre_graph *graph, const wfre_train_settings *settings,
                                 wfre_pool *pool, wfre_trainer **result, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(settings);
     wfre_model *model = NULL;
     wfre_status status;
     TRY(wfre_train_settings_check(settings, error));

@@ -8,6 +8,15 @@
  *     factor  a vectors   x^p
  *     first   a vectors   (H phi)^-p after the first half iteration; left sides only
  *
+ * Where no mass moves (one tap, H = 1) the iterations of a bin do not depend on other bins and have
+ * a closed form: log psi is p log y - p^2 log x + p^2 log psi of the iteration before, so that
+ * after n = L - 1 of them
+ *
+ *     psi = y^(p S) x^(-p^2 S) a^(-p^2n),   S = 1 + p^2 + ... + p^(2n-2)
+ *
+ * `factor` of right sides then holds the first power, `first` the rest: only the last iteration is
+ * left to do.
+ *
  * Precision. The last iteration goes through the logarithm t = log2(x / s), s = H psi:
  *
  *     phi^-eps - 1 = 2^(-(1-p) t) - 1,      phi = (x / s) phi^-eps
@@ -124,6 +133,24 @@ INLINE vf vf_exp2m1(vf t, vf *power)
     vf scale = (vf)(((vi)shifted << 23) + (vi)(vf_set(1)));
     *power = vf_fma(scale, poly, scale);
     return vf_fma(scale, poly, scale - vf_set(1));
+}
+
+/* x^e, |e log2 x| < 126, to a few units in the last place: e, rounded so that it times a binary
+ * exponent is exact, and what that leaves. */
+INLINE vf vf_pow(vf x, vf e_high, vf e_low)
+{
+    static const float c[] = {0x1.715476p+0f, -0x1.71552cp-1f, 0x1.ec756ep-2f, -0x1.70dedep-2f,
+                              0x1.262f0ep-2f, -0x1.fe823ap-3f, 0x1.dc78f4p-3f, -0x1.245f38p-3f};
+    vf exponent, f = vf_split_power(x, &exponent), poly = vf_set(c[7]), rest, power;
+    UNROLL
+    for (int i = 6; i >= 0; i--)
+        poly = vf_fma(poly, f, vf_set(c[i]));
+    exponent = exponent * vf_set(0x1p-23f);
+    vf whole = vf_split(exponent * e_high, &rest);
+    rest = vf_fma(exponent, e_low, rest);
+    rest = vf_fma(poly * f, e_high + e_low, rest);
+    (void)vf_exp2m1(rest, &power);
+    return (vf)((vi)power + ((vi)whole << 23));
 }
 
 /* x 2^t to 4e-6 of it, where that is a normal number. */
@@ -459,7 +486,7 @@ typedef struct kernel_set {
     void (*finish_rough)(const lane_problem *p, vd *values);
 } kernel_set;
 
-/* psi after the first iteration: first * factor. */
+/* psi after the first iteration, or after all but the last where no mass moves: first * factor. */
 static void first_iteration(const lane_problem *p)
 {
     for (int s = 0; s < STREAMS; s++) {
@@ -474,7 +501,8 @@ static void first_iteration(const lane_problem *p)
 static void solve_groups(const lane_problem *p, uint32_t iterations)
 {
     first_iteration(p);
-    p->tables->kernels->iterate(p, iterations - 2);
+    if (!p->tables->closed)
+        p->tables->kernels->iterate(p, iterations - 2);
 }
 
 /* `iterations` true ones, at least 3; then as if all but the last were done. */
@@ -583,12 +611,29 @@ INLINE vf raised_mass(const float_tables *tables, const float *mass, power_shape
 INLINE void pack_right_side(const wfre_score *score, const float *row, float *side,
                             power_shape power)
 {
+    const float_tables *t = score->tables;
     int bins = (int)score->settings.block;
     for (size_t group = 0; group * LANES < score->blocks; group++, side += 2 * bins * LANES) {
         gather_group(score, row, group, side);
         for (int i = 0; i < bins; i++)
             vf_store(side + (bins + i) * LANES,
-                     raised_mass(score->tables, side + i * LANES, power));
+                     t->closed ? vf_pow(vf_load(side + i * LANES), vf_load(t->right_high),
+                                        vf_load(t->right_low))
+                               : raised_mass(t, side + i * LANES, power));
+    }
+}
+
+/* The part of psi that the left side has, where iterations have a closed form. */
+INLINE void pack_left_closed(const wfre_score *score, const float *row, float *side)
+{
+    const float_tables *t = score->tables;
+    int bins = (int)score->settings.block;
+    for (size_t group = 0; group * LANES < score->blocks; group++, side += 3 * bins * LANES) {
+        gather_group(score, row, group, side);
+        for (int i = 0; i < bins; i++)
+            vf_store(side + (2 * bins + i) * LANES,
+                     vf_load(t->left_scale) * vf_pow(vf_load(side + i * LANES),
+                                                     vf_load(t->left_high), vf_load(t->left_low)));
     }
 }
 
@@ -598,6 +643,10 @@ INLINE void pack_left_side(const wfre_score *score, const float *row, float *sid
     const float_tables *tables = score->tables;
     int bins = (int)score->settings.block;
     const kernel_shape shape = {.power = power};
+    if (tables->closed) {
+        pack_left_closed(score, row, side);
+        return;
+    }
     vf padded[PADDED];
     lane_problem p = {.tables = tables, .bins = bins, .taps = (int)score->window};
     for (int i = PADDING - p.taps; i < PADDING + bins + p.taps; i++)

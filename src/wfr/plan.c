@@ -208,6 +208,7 @@ wfre_status wfre_score_create_for(const wfre_score_settings *settings, wfre_isa 
 wfre_status wfre_score_create(const wfre_score_settings *settings, wfre_score **score,
                               wfre_error *error)
 {
+    GIVEN(settings);
     wfre_isa isa;
     wfre_status status = wfre_isa_select(&isa, error);
     return status == WFRE_OK ? wfre_score_create_for(settings, isa, score, error) : status;

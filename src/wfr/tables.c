@@ -124,6 +124,31 @@ void wfre_float_tables_skip(const wfre_score *score, float_tables *tables, uint3
     tables->skipped = skipped;
 }
 
+/* An exponent as a number of 12 bits, whose product with a binary exponent is exact, and the
+ * rest. */
+static void split_exponent(double exponent, float *high, float *low)
+{
+    int scale;
+    (void)frexp(exponent, &scale);
+    double step = ldexp(1, scale - 12), head = round(exponent / step) * step;
+    repeat(high, head);
+    repeat(low, exponent - head);
+}
+
+/* What takes the place of all iterations but the last where no mass moves. */
+static void fill_closed(const wfre_score *score, float_tables *tables)
+{
+    double p = score->exponent, square = p * p, sum = 0, power = 1;
+    for (uint32_t n = 1; n < score->settings.iterations; n++) {
+        sum += power;
+        power *= square;
+    }
+    tables->closed = true;
+    split_exponent(p * sum, tables->right_high, tables->right_low);
+    split_exponent(-square * sum, tables->left_high, tables->left_low);
+    repeat(tables->left_scale, pow(score->settings.block, -power));
+}
+
 float_tables *wfre_float_tables_create(const wfre_score *score, power_shape shape, unsigned lanes)
 {
     float_tables *tables = wfre_alloc_tensor(1, sizeof *tables);
@@ -152,6 +177,8 @@ float_tables *wfre_float_tables_create(const wfre_score *score, power_shape shap
         repeat(tables->h[i], score->h[i]);
         repeat(tables->k[i], score->k[i]);
     }
+    if (score->window == 1)
+        fill_closed(score, tables);
     size_t used = (score->blocks - 1) % lanes + 1;
     for (size_t i = 0; i < lanes; i++)
         tables->last_lanes[i] = i < used ? 1 : 0;

@@ -49,6 +49,12 @@ typedef struct float_tables {
     float scale_factor[MOST_LANES];
     float scale_sum[MOST_LANES];
     float most_lambda[MOST_LANES];
+    /* Where no mass moves: the exponents of both masses in psi after L - 1 iterations, each as a
+     * short number and what it leaves, and the factor of the left side. */
+    float right_high[MOST_LANES], right_low[MOST_LANES];
+    float left_high[MOST_LANES], left_low[MOST_LANES];
+    float left_scale[MOST_LANES];
+    bool closed; /* no mass moves */
     uint32_t skipped;
     const struct kernel_set *kernels; /* chosen among the shapes of vector_slots.h */
 } float_tables;

@@ -101,7 +101,7 @@ static double gradient(const wfre_score *score, const void *left, const void *ri
 
 static double extrapolated(const wfre_score *score, const void *left, const void *right)
 {
-    return solve_pair(score, left, right, NULL, NULL, true);
+    return solve_pair(score, left, right, NULL, NULL, !score->tables->closed);
 }
 
 static double value_wide(const wfre_score *score, const void *left, const void *right)

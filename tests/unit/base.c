@@ -291,6 +291,55 @@ static void test_files(void **state)
     wfre_free(path);
 }
 
+/* Everything that a person reads: one line, nothing that rules a terminal or turns the writing. */
+static void test_visible(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *raw, *shown, *json, *markup;
+    } cases[] = {
+        {"d\xC3\xB6g \xF0\x9F\x90\x95", "d\xC3\xB6g \xF0\x9F\x90\x95",
+         "\"d\xC3\xB6g \xF0\x9F\x90\x95\"", "d\xC3\xB6g \xF0\x9F\x90\x95"},
+        {"\x1B[31m\n", "\\x1b[31m\\x0a", "\"\\u001b[31m\\n\"", "\xEF\xBF\xBD[31m\n"},
+        {"\xC2\x9B", "\\x9b", "\"\\u009b\"", "\xEF\xBF\xBD"},
+        {"\x7F\xFF", "\\x7f\\xff", "\"\\u007f\xEF\xBF\xBD\"", "\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xE2\x80\xAE\xE2\x81\xA6", "\\u202e\\u2066", "\"\\u202e\\u2066\"",
+         "\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xE2\x80\x8F\xD8\x9C\xEF\xBB\xBF", "\\u200f\\u061c\\ufeff", "\"\\u200f\\u061c\\ufeff\"",
+         "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+        {"\xE2\x80\xA8", "\\u2028", "\"\\u2028\"", "\xEF\xBF\xBD"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wfre_text shown = {0}, json = {0}, markup = {0};
+        wfre_text_visible(&shown, cases[i].raw, strlen(cases[i].raw));
+        wfre_text_json(&json, cases[i].raw, strlen(cases[i].raw));
+        wfre_text_markup(&markup, cases[i].raw, strlen(cases[i].raw));
+        assert_string_equal(shown.data, cases[i].shown);
+        assert_string_equal(json.data, cases[i].json);
+        assert_string_equal(markup.data, cases[i].markup);
+        wfre_error error;
+        (void)wfre_fail(&error, WFRE_ERR_FORMAT, 0, "%s", cases[i].raw);
+        assert_string_equal(error.message, cases[i].shown);
+        (void)wfre_fail_within(&error, WFRE_ERR_FORMAT, cases[i].raw);
+        assert_null(strpbrk(error.message, "\x1B\n"));
+        wfre_text_free(&shown);
+        wfre_text_free(&json);
+        wfre_text_free(&markup);
+    }
+    /* A message that is cut ends at a whole character. */
+    wfre_error error;
+    char long_text[2001];
+    for (size_t shift = 0; shift < 4; shift++) {
+        for (size_t i = 0; i + 1 < sizeof long_text; i++)
+            long_text[i] = "\xF0\x9F\x90\x95"[(i + shift) % 4];
+        long_text[sizeof long_text - 1] = '\0';
+        (void)wfre_fail(&error, WFRE_ERR_FORMAT, 0, "%s", long_text + (4 - shift) % 4);
+        assert_true(strlen(error.message) > 1000);
+        assert_true(wfre_utf8_valid(error.message, strlen(error.message)));
+        assert_null(strchr(error.message, '\\'));
+    }
+}
+
 /* A run that went back to a checkpoint did the steps after it again. */
 static void test_curve(void **state)
 {
@@ -319,12 +368,13 @@ static void test_curve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_random),      cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_files),       cmocka_unit_test(test_pipes),
-        cmocka_unit_test(test_bf16),        cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_shared_pool), cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_text),    cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_random),  cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_bf16),    cmocka_unit_test(test_visible),
+        cmocka_unit_test(test_curve),   cmocka_unit_test(test_shared_pool),
+        cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

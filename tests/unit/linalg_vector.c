@@ -441,15 +441,21 @@ static void check_bytes(const kernel_set *set)
         assert_memory_equal(bytes, want, n);
         assert_true(bytes[n] == 0);
         assert_true(t->largest(n, x) == wfre_vector_reference.largest(n, x));
-        int32_t sums[5], expected[5];
+        int8_t rows[7 * (LONGEST + 32)];
         wfre_rng rng = wfre_rng_keyed(1, 2, l);
         for (size_t i = 0; i < 5 * padded; i++)
             factors[i] = (int16_t)((int)wfre_rng_below(&rng, 20001) - 10000);
-        for (size_t count = 0; count <= 5; count++) {
-            t->dots_i8(padded, bytes, count, factors, sums);
-            wfre_vector_reference.dots_i8(padded, bytes, count, factors, expected);
-            assert_memory_equal(sums, expected, count * sizeof *sums);
-        }
+        for (size_t i = 0; i < 7 * padded; i++)
+            rows[i] = (int8_t)((int)wfre_rng_below(&rng, 255) - 127);
+        for (size_t count = 0; count <= 5; count++)
+            for (size_t height = 0; height <= 7; height++) {
+                int32_t sums[7][6] = {{0}}, expected[7][6] = {{0}};
+                wfre_dots dots = {padded, height, rows, count, factors, 6, sums[0]};
+                t->dots_i8(&dots);
+                dots.sums = expected[0];
+                wfre_vector_reference.dots_i8(&dots);
+                assert_memory_equal(sums, expected, sizeof sums);
+            }
     }
 }
 

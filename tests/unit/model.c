@@ -11,6 +11,7 @@
 #include "model/settings.h"
 #include "model/weights.h"
 #include "predict.h"
+#include "sealing.h"
 
 enum { ENTITIES = 5, RELATIONS = 4 };
 
@@ -123,9 +124,65 @@ static void test_damaged_file(void **state)
     for (size_t at = 0; at < 1500; at += 13) {
         bytes[at] ^= 0x15;
         assert_ok(wfre_write_file(path, bytes, length, error));
-        if (wfre_model_open(path, &again, NULL) == WFRE_OK)
-            wfre_model_free(again);
+        assert_int_not_equal(wfre_model_open(path, &again, NULL), WFRE_OK);
+        if (model_seal(bytes, length)) {
+            assert_ok(wfre_write_file(path, bytes, length, error));
+            if (wfre_model_open(path, &again, NULL) == WFRE_OK)
+                wfre_model_free(again);
+        }
         bytes[at] ^= 0x15;
+    }
+    wfre_model_free(model);
+    wfre_free(bytes);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
+/* Any bit of a weight that is flipped is noticed by whoever reads it, and by whoever copies all. A
+ * number that is not finite is refused by its tensor's name, whatever the checksums say. */
+static void test_damaged_weights(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-model-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors"), *bytes;
+    wfre_model *model = small_model(2, 1), *again = NULL;
+    size_t length;
+    assert_ok(wfre_model_save(model, path, false, error));
+    assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
+    size_t header = (unsigned char)bytes[0] + 256 * (size_t)(unsigned char)bytes[1];
+    size_t data = 8 + header + 8, entities = ENTITIES * 10 * sizeof(float);
+    for (size_t at = 8 + header; at < length; at += 7) {
+        wfre_error why = {0};
+        bytes[at] ^= 0x10;
+        assert_ok(wfre_write_file(path, bytes, length, error));
+        wfre_status status = wfre_model_open(path, &again, &why);
+        if (status == WFRE_OK) { /* the entities are not read by then */
+            assert_true(at >= data && at < data + entities);
+            assert_int_equal(wfre_model_validate(again, NULL), WFRE_ERR_FORMAT);
+            assert_int_equal(wfre_model_save(again, path, false, &why), WFRE_ERR_FORMAT);
+            wfre_model_free(again);
+        }
+        assert_non_null(strstr(why.message, "checksum"));
+        bytes[at] ^= 0x10;
+    }
+    const float nan_value = NAN;
+    for (size_t at = data; at < length; at += 40) {
+        char *intact = wfre_copy_text(bytes, length);
+        assert_non_null(intact);
+        wfre_error why = {0};
+        memcpy(bytes + at, &nan_value, sizeof nan_value);
+        assert_true(model_seal(bytes, length));
+        assert_ok(wfre_write_file(path, bytes, length, error));
+        if (wfre_model_open(path, &again, &why) == WFRE_OK) {
+            assert_int_equal(wfre_model_validate(again, &why), WFRE_ERR_NUMERIC);
+            wfre_model_free(again);
+        }
+        assert_int_equal(why.code, WFRE_ERR_NUMERIC);
+        assert_non_null(strstr(why.message, at < data + entities ? " of entities" : " of layer"));
+        memcpy(bytes, intact, length);
+        wfre_free(intact);
     }
     wfre_model_free(model);
     wfre_free(bytes);
@@ -186,6 +243,7 @@ static void test_odd_header(void **state)
     assert_true(bytes[last] == ' ' && bytes[0] != 0); /* the last byte of the header is padding */
     memmove(bytes + last, bytes + last + 1, length - last - 1);
     bytes[0]--;
+    assert_true(model_seal(bytes, length - 1));
     assert_ok(wfre_write_file(path, bytes, length - 1, error));
     assert_ok(wfre_model_open(path, &again, error));
     assert_true((uintptr_t)again->entities % sizeof(float) == 0);
@@ -231,6 +289,7 @@ static void test_members_in_file(void **state)
     char *key = strstr(bytes + 8, "\"members\"");
     assert_non_null(key);
     key[1] = 'M';
+    assert_true(model_seal(bytes, length));
     assert_ok(wfre_write_file(path, bytes, length, error));
     assert_ok(wfre_model_open(path, &again, error));
     check_same(model, again, 0);
@@ -239,6 +298,7 @@ static void test_members_in_file(void **state)
     char *value = strchr(key + 9, '1');
     assert_non_null(value);
     *value = '3';
+    assert_true(model_seal(bytes, length));
     assert_ok(wfre_write_file(path, bytes, length, error));
     assert_int_equal(wfre_model_open(path, &again, &why), WFRE_ERR_FORMAT);
     assert_non_null(strstr(why.message, "m.safetensors: members 3"));
@@ -426,11 +486,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program),         cmocka_unit_test(test_file),
-        cmocka_unit_test(test_damaged_file),    cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_odd_header),
-        cmocka_unit_test(test_tensors_tile),    cmocka_unit_test(test_members),
-        cmocka_unit_test(test_members_in_file), cmocka_unit_test(test_many_relations),
+        cmocka_unit_test(test_program),        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_damaged_file),   cmocka_unit_test(test_damaged_weights),
+        cmocka_unit_test(test_settings),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_odd_header),     cmocka_unit_test(test_tensors_tile),
+        cmocka_unit_test(test_members),        cmocka_unit_test(test_members_in_file),
+        cmocka_unit_test(test_many_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

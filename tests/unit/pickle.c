@@ -1,7 +1,9 @@
 /* src/graph/pickle: what Python writes is read; what would run code or burst the reader is not. */
 #include "check.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -153,7 +155,8 @@ static void test_malformed(void **state)
     REFUSE("\x80\x02]K\x01\x90.", 5, "no mark");
     REFUSE("\x80\x02\x85.", 2, "without its items");
     REFUSE("\x80\x02(\x85.", 3, "without its items");
-    REFUSE("\x80\x02X\xff\xff\xff\xffhi.", 2, "cut off");
+    REFUSE("\x80\x02X\xff\xff\xff\xffhi.", 2, "more than 1 MiB");
+    REFUSE("\x80\x02X\xff\x00\x00\x00hi.", 2, "cut off");
     REFUSE("\x80\x02U\x01\xff.", 2, "not UTF-8");
     REFUSE("\x80\x02\x8a\x09"
            "123456789.",
@@ -220,6 +223,41 @@ static void test_memory(void **state)
     sweep_allocations(attempt_parse, NULL);
 }
 
+/* gzip data that unpack to a thousand times as much are refused at the first wrong byte, and what
+ * is built of right ones stays within a multiple of the file. */
+static void test_packed_bombs(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/wfre-pickle-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    static const char fills[] = {'\0', ')', '(', ']'};
+    enum { MEGABYTES = 256 };
+    char *block = wfre_alloc(1 << 20, 1);
+    assert_non_null(block);
+    for (size_t i = 0; i < sizeof fills; i++) {
+        gzFile file = gzopen(path, "wb1");
+        assert_non_null(file);
+        if (fills[i])
+            assert_int_equal(gzwrite(file, "\x80\x02", 2), 2);
+        memset(block, fills[i], 1 << 20);
+        for (int k = 0; k < MEGABYTES; k++)
+            assert_int_equal(gzwrite(file, block, 1 << 20), 1 << 20);
+        assert_int_equal(gzclose(file), Z_OK);
+        wfre_pickle pickle;
+        wfre_error why = {0};
+        struct rusage before, after;
+        assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+        assert_int_equal(wfre_pickle_load(&pickle, path, &why), WFRE_ERR_FORMAT);
+        assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+        assert_non_null(strstr(why.message, fills[i] ? "more values" : "not a pickle"));
+        assert_true(after.ru_maxrss - before.ru_maxrss < (fills[i] ? 1200 << 10 : 8 << 10));
+    }
+    wfre_free(block);
+    unlink(path);
+}
+
 static void test_file(void **state)
 {
     (void)state;
@@ -243,10 +281,11 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_forbidden), cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_truncated), cmocka_unit_test(test_bombs),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_file),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_forbidden),    cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_file),
+        cmocka_unit_test(test_packed_bombs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

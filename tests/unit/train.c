@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "report/curve.h"
+#include "sealing.h"
 #include "toy.h"
 #include "train/checkpoint.h"
 
@@ -340,18 +341,50 @@ static void test_output_is_a_file(void **state)
 /* Gives a key of the file's metadata another name, so that it is missing. */
 static void hide_key(const char *path, const char *key)
 {
-    char head[16384], quoted[64];
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    size_t size = fread(head, 1, sizeof head, file);
-    size_t length = (size_t)snprintf(quoted, sizeof quoted, "\"%s\":", key);
-    size_t at = 0;
-    while (at + length <= size && memcmp(head + at, quoted, length) != 0)
+    char *bytes, quoted[64];
+    size_t size, length = (size_t)snprintf(quoted, sizeof quoted, "\"%s\":", key), at = 0;
+    assert_ok(wfre_read_all(path, 1 << 24, &bytes, &size, error));
+    while (at + length <= size && memcmp(bytes + at, quoted, length) != 0)
         at++;
     assert_true(at + length <= size);
-    assert_int_equal(fseek(file, (long)(at + 1), SEEK_SET), 0);
-    assert_int_equal(fputc('?', file), '?');
-    assert_int_equal(fclose(file), 0);
+    bytes[at + 1] = '?';
+    assert_true(model_seal(bytes, size));
+    assert_ok(wfre_write_file(path, bytes, size, error));
+    wfre_free(bytes);
+}
+
+/* A flipped bit anywhere in a checkpoint, header or numbers, is refused. */
+static void test_damaged_checkpoint(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-train-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "run.checkpoint"), *bytes;
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    wfre_train_settings settings = recipe(0), same_length = {0};
+    wfre_trainer *trainer;
+    double best;
+    uint32_t next;
+    size_t size;
+    assert_ok(wfre_trainer_create(graph, &settings, NULL, &trainer, error));
+    assert_ok(wfre_checkpoint_write(trainer, path, 0.25, 3, error));
+    wfre_trainer_free(trainer);
+    assert_ok(wfre_read_all(path, 1 << 24, &bytes, &size, error));
+    for (size_t at = 0; at < size; at += 1 + size / 97) {
+        bytes[at] ^= 0x04;
+        assert_ok(wfre_write_file(path, bytes, size, error));
+        wfre_error why = {0};
+        assert_int_not_equal(
+            wfre_checkpoint_read(path, graph, NULL, &same_length, &trainer, &best, &next, &why),
+            WFRE_OK);
+        assert_non_null(strstr(why.message, "run.checkpoint"));
+        bytes[at] ^= 0x04;
+    }
+    wfre_free(bytes);
+    wfre_graph_close(graph);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
 }
 
 /* Checkpoints from before a setting lack it; without one that there always was they are damaged. */
@@ -550,13 +583,21 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_old_checkpoint), cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_settings),       cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_not_finite),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_rare_types),     cmocka_unit_test(test_nearly_absent_types),
-        cmocka_unit_test(test_resumed_run),    cmocka_unit_test(test_lost_model),
-        cmocka_unit_test(test_fresh_run),      cmocka_unit_test(test_output_is_a_file),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_old_checkpoint),
+        cmocka_unit_test(test_damaged_checkpoint),
+        cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_rare_types),
+        cmocka_unit_test(test_nearly_absent_types),
+        cmocka_unit_test(test_resumed_run),
+        cmocka_unit_test(test_lost_model),
+        cmocka_unit_test(test_fresh_run),
+        cmocka_unit_test(test_output_is_a_file),
         cmocka_unit_test(test_bf16_and_lazy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
