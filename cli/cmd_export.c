@@ -33,6 +33,8 @@ static int export_graph(const cli_call *call, const char *path)
     wfre_error error;
     uint64_t triples = 0;
     int code = cli_split(call, WFRE_TEST, &split);
+    if (code == EXIT_DONE)
+        code = cli_keep_apart(call, path, cli_argument(call, 0));
     if (code != EXIT_DONE)
         return code;
     wfre_status status = wfre_graph_open(cli_argument(call, 0), &graph, &error);
@@ -64,9 +66,6 @@ static int run(const cli_call *call)
     const char *path = cli_text(call, "out", NULL);
     if (!path)
         return cli_usage(call, "say which file to write: -o M2.safetensors or -o G.nt");
-    int code = cli_keep_apart(call, path, cli_argument(call, 0));
-    if (code != EXIT_DONE)
-        return code;
     return is_graph(cli_argument(call, 0)) ? export_graph(call, path) : export_model(call, path);
 }
 
