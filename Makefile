@@ -3,6 +3,7 @@
 #   make                 build/wfre and libwfre
 #   make check           build and run all tests; ends with "N passed, N failed, N skipped"
 #   make check-sanitize  the tests under ASan+UBSan, then the threaded ones under TSan
+#   make check-crash     every call on a file fails once, KILLS kills (default 200), losses of power
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
 #   make mutate          MUTATIONS (default 300) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
@@ -13,9 +14,10 @@ BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 MUTATIONS ?= 300
+KILLS ?= 200
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize fuzz mutate demo bench install format clean
+.PHONY: all deps check check-sanitize check-crash fuzz mutate demo bench install format clean
 
 all: $(BUILD)/build.ninja
 	@meson compile -C $(BUILD) >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
@@ -39,6 +41,9 @@ check-sanitize: deps
 	    tools/run-tests build-asan --no-suite lint
 	@TSAN_OPTIONS=halt_on_error=1 tools/run-tests build-tsan --no-suite lint --no-suite fuzz \
 	    --no-suite cli
+
+check-crash: all
+	@STRIDE=1 KILLS=$(KILLS) tools/run-tests $(BUILD) --suite crash --timeout-multiplier 50 --verbose
 
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS)

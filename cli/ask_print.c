@@ -124,7 +124,10 @@ void ask_print(const ask_session *session, const ask_result *result)
         cli_note("the first %s%s are shown; --top 0 shows all", cli_thousands(session->top),
                  both ? " known ones" : "");
     if (answers->predicted_count > 0 && isnan(answers->predicted[0].probability))
-        cli_note("the model has no probabilities: it was trained without validation data");
+        cli_note(wfre_model_reliability(session->model)
+                     ? "no probabilities: this question could not be answered in the way that the "
+                       "model's were fitted to"
+                     : "the model has no probabilities: it was trained without validation data");
     if (result->explanation && answers->predicted_count > WFRE_EXPLAINED)
         cli_note("the first %d predictions are explained", WFRE_EXPLAINED);
     if (answers->unpredicted)

@@ -103,13 +103,29 @@ WFRE_PRINTF(1, 0) void cli_say(const char *format, va_list args);
         "seed", 0, CLI_INTEGER, "N", "seed of all random choices (default 1)", 0, 9e15             \
     }
 
-/* ---- graphs ------------------------------------------------------------------------------- */
+/* ---- graphs and models -------------------------------------------------------------------- */
 
 /* wfre_graph_open with the message printed: EXIT_DONE, or the exit code. */
 int cli_open_graph(const char *path, wfre_graph **graph);
+/* Lets WFRE_PRIVATE say up to which size files are read into memory instead of mapped. */
+void cli_choose_private(void);
+/* Fails if somebody changed a mapped file in place since it was opened. For commands that wait for
+ * their user, who may do so. */
+wfre_status cli_check_mapped(wfre_error *error);
+/* wfre_model_open, and a note if the model is half-trained. */
+wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
+wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error);
 
 /* ---- terminal ----------------------------------------------------------------------------- */
 
+/* How the program takes signals: see signals.c. Called once, at the start. */
+void cli_handle_signals(void);
+/* Writes what is left of the output. A full disk behind it must not look like success: returns the
+ * exit code, or one that says so. */
+int cli_end_output(int code);
+/* Whether Ctrl-C was pressed, or the process was asked to end. The first call of this, or of
+ * cli_monitor, is a promise to look again: from then on a first Ctrl-C does not end the process. */
+bool cli_interrupted(void);
 /* Draws a bar on a terminal, else a plain line now and then; Ctrl-C makes `interrupted` true. */
 const wfre_monitor *cli_monitor(void);
 /* Says stop after Ctrl-C, too; for questions. NULL if there is no memory for it. */

@@ -60,7 +60,7 @@ static int run(const cli_call *call)
         code = cli_open_graph(cli_argument(call, 0), &graph);
     if (code != EXIT_DONE)
         return code;
-    wfre_status status = wfre_model_open(cli_argument(call, 1), &model, &error);
+    wfre_status status = cli_load_model(cli_argument(call, 1), &model, &error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)

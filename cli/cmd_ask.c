@@ -1,10 +1,13 @@
 /* wfre ask: known and predicted answers to questions. */
+#include <math.h>
 #include <string.h>
 
 #include "ask.h"
 #include "commands.h"
 
 enum { DEFAULT_TOP = 10 };
+
+static const double SHORTEST = 1e-6; /* seconds: 0 would be no limit */
 
 /* Explains the predictions, if that is wanted and there are any. */
 static wfre_status explain(const ask_session *session, ask_result *result, wfre_error *error)
@@ -38,11 +41,15 @@ static int answer(const ask_session *session, const char *text)
     wfre_query *query = NULL;
     wfre_error error;
     ask_result result = {.text = text};
-    if (wfre_query_parse(session->graph, WFRE_NOTATION_AUTO, text, strlen(text), &query, &error) !=
-        WFRE_OK)
+    if (cli_check_mapped(&error) != WFRE_OK)
+        return cli_fail(&error);
+    double start = cli_clock(), limit = session->options.timeout;
+    if (wfre_query_parse_within(session->graph, WFRE_NOTATION_AUTO, text, strlen(text), limit,
+                                cli_cancel(), &query, &error) != WFRE_OK)
         return cli_fail_at(&error, text);
     result.question = (wfre_question){query, session->options};
-    double start = cli_clock();
+    if (limit > 0) /* what is left of it */
+        result.question.options.timeout = fmax(limit - (cli_clock() - start), SHORTEST);
     wfre_status status = wfre_session_ask(session->session, &result.question, 1, cli_cancel(),
                                           &result.answers, &error);
     result.seconds = cli_clock() - start;
@@ -102,7 +109,7 @@ static wfre_status open_session(ask_session *session, const char *path, wfre_poo
 {
     wfre_status status = WFRE_OK;
     if (path)
-        status = wfre_model_open(path, &session->model, error);
+        status = cli_load_model(path, &session->model, error);
     if (status == WFRE_OK)
         status = wfre_engine_open(session->graph, session->model, NULL, pool, cli_cancel(),
                                   &session->engine, error);

@@ -98,7 +98,7 @@ static wfre_status evaluate_file(job *j, const char *path, wfre_error *error)
 {
     const char *unions = cli_text(j->call, "union", NULL);
     wfre_model *model = NULL;
-    wfre_status status = wfre_model_open(path, &model, error);
+    wfre_status status = cli_load_model(path, &model, error);
     if (!all_unions(j->call)) {
         if (status == WFRE_OK)
             status = evaluate_model(j, model, path, unions, error);
@@ -159,7 +159,7 @@ static wfre_status check_files(const job *j, wfre_error *error)
 
 static wfre_status evaluate_all(job *j, wfre_error *error)
 {
-    wfre_status status = wfre_graph_open(cli_argument(j->call, 0), &j->graph, error);
+    wfre_status status = cli_load_graph(cli_argument(j->call, 0), &j->graph, error);
     if (status == WFRE_OK)
         status = check_files(j, error);
     if (status == WFRE_OK)

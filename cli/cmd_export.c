@@ -10,7 +10,7 @@ static int export_model(const cli_call *call, const char *path)
     wfre_error error;
     struct stat file;
     int code = EXIT_DONE;
-    wfre_status status = wfre_model_open(cli_argument(call, 0), &model, &error);
+    wfre_status status = cli_load_model(cli_argument(call, 0), &model, &error);
     if (status == WFRE_OK)
         status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)
@@ -45,7 +45,7 @@ static int export_graph(const cli_call *call, const char *path)
     if (status != WFRE_OK)
         return cli_fail(&error);
     cli_progress_end();
-    fprintf(cli_summary_stream(call), "%s  %s triples\n", path, cli_thousands(triples));
+    fprintf(cli_summary_stream(call), "%s  %s triples\n", cli_visible(path), cli_thousands(triples));
     return EXIT_DONE;
 }
 

@@ -99,7 +99,7 @@ static int run(const cli_call *call)
         return code;
     wfre_graph *graph;
     wfre_error error;
-    if (wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK)
+    if (cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK)
         return cli_fail(&error);
     code = check_types(call, graph, &options);
     if (code == EXIT_DONE)

@@ -1,7 +1,7 @@
 /* wfre sweep: trains and evaluates a model for each value of some settings.
  *
- * Everything is kept in one folder under the name of the run: NAME.safetensors once it is trained
- * (NAME.new.* while it is), NAME.standings once it is evaluated. What is there is not done again.
+ * Everything is kept in one folder under the name of the run: NAME.safetensors once it is trained,
+ * NAME.standings once it is evaluated. What is there is not done again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -106,7 +106,7 @@ static wfre_status describe_start(const sweep *s, char *text, size_t size, wfre_
 /* A folder holds one sweep: refuses one that was begun with other settings. */
 static wfre_status claim_folder(const sweep *s, wfre_error *error)
 {
-    char path[4096], unfinished[4096], mine[8192], theirs[8192];
+    char path[4096], mine[8192], theirs[8192];
     wfre_status status = describe_start(s, mine, sizeof mine, error);
     if (status != WFRE_OK)
         return status;
@@ -125,12 +125,7 @@ static wfre_status claim_folder(const sweep *s, wfre_error *error)
                           "holds a sweep with other settings or from another model "
                           "(settings.txt); use another folder");
     }
-    (void)snprintf(unfinished, sizeof unfinished, "%s/settings.new", s->folder);
-    file = fopen(unfinished, "w");
-    bool written = file && fputs(mine, file) >= 0;
-    if (!file || fclose(file) != 0 || !written || rename(unfinished, path) != 0)
-        return fail(error, WFRE_ERR_IO, path, strerror(errno));
-    return WFRE_OK;
+    return wfre_write_file(path, mine, strlen(mine), error);
 }
 
 /* ---- one run ------------------------------------------------------------------------------ */
@@ -140,32 +135,18 @@ static void file_of(const sweep *s, const char *name, const char *ending, char *
     (void)snprintf(path, size, "%s/%s%s", s->folder, name, ending);
 }
 
-/* NAME.new.* becomes NAME.*. */
-static wfre_status give_name(const sweep *s, const char *name, const char *ending,
-                             wfre_error *error)
-{
-    char from[4096], to[4096], working[32];
-    (void)snprintf(working, sizeof working, ".new%s", ending);
-    file_of(s, name, working, from, sizeof from);
-    file_of(s, name, ending, to, sizeof to);
-    if (rename(from, to) != 0)
-        return fail(error, WFRE_ERR_IO, to, strerror(errno));
-    return WFRE_OK;
-}
-
-/* Trains into NAME.new.* and gives the files their names when all is done, the model last. */
+/* NAME.safetensors is there only when all is done. */
 static wfre_status train_run(const sweep *s, const char *name, const wfre_train_settings *settings,
                              wfre_error *error)
 {
-    char model[4096], unfinished[4096], checkpoint[4096];
+    char model[4096], checkpoint[4096];
     file_of(s, name, ".safetensors", model, sizeof model);
-    file_of(s, name, ".new.safetensors", unfinished, sizeof unfinished);
-    file_of(s, name, ".new.checkpoint", checkpoint, sizeof checkpoint);
+    file_of(s, name, ".checkpoint", checkpoint, sizeof checkpoint);
     if (access(model, F_OK) == 0)
-        return WFRE_OK;
+        return wfre_train_tidy(model, error);
     cli_note("training %s", name);
     wfre_train_run options = {
-        .model = unfinished,
+        .model = model,
         .from = cli_text(s->call, "from", NULL),
         .resume = access(checkpoint, F_OK) == 0,
         .checkpoint_seconds = 60,
@@ -173,12 +154,7 @@ static wfre_status train_run(const sweep *s, const char *name, const wfre_train_
         .calibrate = settings->lift || settings->edges ? CALIBRATION_QUERIES : 0,
     };
     wfre_train_summary summary;
-    wfre_status status =
-        wfre_train(s->graph, settings, &options, s->pool, cli_monitor(), &summary, error);
-    static const char *const ENDINGS[] = {".log.jsonl", ".curve.svg", ".safetensors"};
-    for (size_t i = 0; status == WFRE_OK && i < sizeof ENDINGS / sizeof *ENDINGS; i++)
-        status = give_name(s, name, ENDINGS[i], error);
-    return status;
+    return wfre_train(s->graph, settings, &options, s->pool, cli_monitor(), &summary, error);
 }
 
 static wfre_status evaluate_run(const sweep *s, const char *name, wfre_evaluation **evaluation,
@@ -312,7 +288,7 @@ static void note_guide(const sweep *s)
 
 static wfre_status do_all(sweep *s, wfre_error *error)
 {
-    wfre_status status = wfre_graph_open(cli_argument(s->call, 0), &s->graph, error);
+    wfre_status status = cli_load_graph(cli_argument(s->call, 0), &s->graph, error);
     if (status == WFRE_OK)
         status = train_settings(s->call, s->graph, &s->base, error);
     const char *vary;

@@ -108,7 +108,7 @@ static int run(const cli_call *call)
         code = cli_keep_apart(call, out, cli_text(call, "queries", NULL));
     if (code != EXIT_DONE)
         goto cleanup;
-    if (!out || wfre_graph_open(cli_argument(call, 0), &graph, &error) != WFRE_OK) {
+    if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK) {
         code = cli_fail(&error);
         goto cleanup;
     }
@@ -159,7 +159,8 @@ const cli_command command_train = {
         "themselves to graphs with many relations or edges (--settings shows how). --time fits\n"
         "the learning rate to the time there is. Ctrl-C writes a checkpoint; --resume goes on\n"
         "from it. Beside the model the run leaves NAME.log.jsonl (one JSON object a line) and\n"
-        "NAME.curve.svg.\n\n"
+        "NAME.curve.svg. Until it ends, NAME.safetensors stays what it was, and the best model so\n"
+        "far is NAME.unfinished.safetensors; one run at a time can write to a NAME.\n\n"
         "  wfre train wordnet.kg --time 5m\n"
         "  wfre train fb.kg -o fb.safetensors --preset base --dim 400 --set drop-input=0.2\n"
         "  wfre train fb.kg --preset paper-fb15k-237 --settings\n",

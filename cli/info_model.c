@@ -12,6 +12,8 @@ static void print_text(const char *path, const wfre_model *model)
     uint64_t bytes = stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
     printf("%s: model, %s bytes, of the graph %016" PRIx64 "\n", cli_visible(path),
            cli_thousands(bytes), wfre_model_fingerprint(model));
+    if (wfre_model_unfinished(model))
+        printf("unfinished         half-trained, of a run that has not ended\n");
     printf("entities           %s\n", cli_thousands(wfre_model_entities(model)));
     printf("relations          %s\n", cli_thousands(wfre_model_relations(model) / 2));
     printf("parameters         %s\n", cli_thousands(wfre_model_parameters(model)));
@@ -38,6 +40,8 @@ static void print_json(const wfre_model *model)
     if (reliability)
         printf(",\"calibration\":{\"queries\":%" PRIu64 ",\"error\":%.6f}", reliability->queries,
                reliability->error);
+    if (wfre_model_unfinished(model))
+        printf(",\"unfinished\":true");
     printf(",\"settings\":{");
     for (size_t i = 0; i < wfre_model_setting_count(); i++) {
         wfre_setting_text row = wfre_model_setting(settings, i);

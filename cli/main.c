@@ -1,5 +1,4 @@
 /* wfre: finds the command and hands it the rest of the line. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,9 @@ static void print_overview(FILE *stream)
     fputs("\n'wfre COMMAND --help' explains each, 'wfre --version' says which this is.\n"
           "WFRE_PROGRESS=never silences progress, NO_COLOR colours; WFRE_ISA forces the kernels of "
           "an\n"
-          "instruction set. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
+          "instruction set. Files of up to WFRE_PRIVATE bytes (default 33554432) are read into\n"
+          "memory; larger ones are mapped, and must not be changed in place meanwhile.\n"
+          "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
           stream);
 }
 
@@ -41,6 +42,9 @@ static void print_manual(FILE *stream)
     fputs(".SH ENVIRONMENT\n.TP\n.B WFRE_ISA\nForces the kernels for one instruction set: "
           "reference, avx2, avx512 or amx.\n"
           ".TP\n.B WFRE_PROGRESS\nSet to never, long work says nothing on the way.\n"
+          ".TP\n.B WFRE_PRIVATE\nSnapshots and models of up to this many bytes (default 33554432) "
+          "are read into memory; larger ones are mapped, and must not be changed in place while "
+          "they are open.\n"
           ".TP\n.B NO_COLOR\nIf set, answers have no colours.\n"
           ".SH FILES\n.TP\n.I ~/.wfre_history\nThe questions that were typed at the prompt.\n"
           ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 130 interrupted.\n",
@@ -75,12 +79,9 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_handle_signals();
+    cli_choose_private();
     int code = run(argc, argv);
     cli_progress_end();
-    /* A full disk behind standard output must not look like success. */
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "wfre: cannot write to standard output: %s\n", strerror(errno));
-        return code == EXIT_DONE ? EXIT_FAILED : code;
-    }
-    return code;
+    return cli_end_output(code);
 }

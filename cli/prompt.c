@@ -218,8 +218,9 @@ static int ask_lines(const ask_session *session, int (*answer)(const ask_session
     size_t capacity = 0;
     ssize_t got;
     int code = EXIT_DONE;
-    for (unsigned long number = 1;
-         code != EXIT_INTERRUPTED && (got = getline(&line, &capacity, stdin)) > 0; number++) {
+    for (unsigned long number = 1; code != EXIT_INTERRUPTED && !ferror(stdout) &&
+                                   (got = getline(&line, &capacity, stdin)) > 0;
+         number++) {
         const char *fault = find_fault(line, strip_end(line, (size_t)got));
         const char *text = line;
         if (number == 1 && strncmp(line, MARK, strlen(MARK)) == 0)

@@ -1,6 +1,5 @@
-/* Messages, progress and Ctrl-C. Progress goes to standard error: a bar that redraws itself on a
+/* Messages and progress. Progress goes to standard error: a bar that redraws itself on a
  * terminal, a plain line every few seconds elsewhere. */
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 
 #include "cli.h"
 
-static volatile sig_atomic_t interrupt_seen;
 static bool line_open;
 
 bool cli_is_terminal(FILE *stream)
@@ -120,23 +118,10 @@ static void report(void *context, const wfre_progress *progress)
                 progress->note ? progress->note : "");
 }
 
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    if (interrupt_seen)
-        _exit(EXIT_INTERRUPTED); /* the second Ctrl-C does not wait */
-    interrupt_seen = 1;
-}
-
-void cli_clear_interrupt(void)
-{
-    interrupt_seen = 0;
-}
-
 static bool interrupted(void *context)
 {
     (void)context;
-    return interrupt_seen != 0;
+    return cli_interrupted();
 }
 
 wfre_cancel *cli_cancel(void)
@@ -153,12 +138,7 @@ wfre_cancel *cli_cancel(void)
 const wfre_monitor *cli_monitor(void)
 {
     static const wfre_monitor monitor = {report, interrupted, NULL};
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_interrupt;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    (void)cli_interrupted();
     return &monitor;
 }
 

@@ -135,6 +135,21 @@ WFRE_API void wfre_cancel_watch(wfre_cancel *cancel, bool (*stop)(void *context)
 /* WFRE_OK, WFRE_ERR_INTERRUPTED or WFRE_ERR_TIMEOUT. */
 WFRE_API wfre_status wfre_cancel_status(const wfre_cancel *cancel);
 
+/* ---- files -------------------------------------------------------------------------------- */
+
+/* Snapshots and models of up to this many bytes are read into private memory when they are opened,
+ * larger ones are mapped (default: 32 MiB). Mapped files are shared between processes and open at
+ * once, and have a rule: nobody may change or shorten them in place while they are open, or wrong
+ * answers follow, or SIGBUS. Replacing them is always fine, as every function here does it: the new
+ * file is written under another name, which is then given the old one's. UINT64_MAX reads all files
+ * into memory, for callers who cannot keep the rule. For all threads; set it before opening. */
+WFRE_API void wfre_private_files(uint64_t bytes);
+
+/* Makes these bytes the whole file, as every file is written here: whatever happens, even a power
+ * cut, afterwards it is the old one or the new one. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes,
+                                                    size_t length, wfre_error *error);
+
 /* ---- this machine ------------------------------------------------------------------------- */
 
 /* Instruction sets the kernels are written for, slowest first. */

@@ -105,6 +105,10 @@ WFRE_API bool wfre_model_recognises(const void *head, size_t length);
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_save(const wfre_model *model, const char *path,
                                                     bool bf16, wfre_error *error);
 
+/* Whether a training run that had not ended wrote it: it has learned less than it was to, and has
+ * no probabilities. */
+WFRE_API bool wfre_model_unfinished(const wfre_model *model);
+
 /* Makes what a search among the entities reads, about a byte for each bin of each; a saved model
  * keeps it, and then needs no time before its first question. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_model_prepare(wfre_model *model, wfre_pool *pool,

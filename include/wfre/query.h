@@ -29,6 +29,14 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_query_parse(const wfre_graph *graph,
                                                      wfre_notation notation, const char *text,
                                                      size_t length, wfre_query **query,
                                                      wfre_error *error);
+/* The same within `timeout` seconds (0: any number), and until `cancel` (or NULL) says to stop: for
+ * questions of any length from anywhere. Fails with WFRE_ERR_TIMEOUT or WFRE_ERR_INTERRUPTED then.
+ */
+WFRE_API WFRE_NODISCARD wfre_status wfre_query_parse_within(const wfre_graph *graph,
+                                                            wfre_notation notation,
+                                                            const char *text, size_t length,
+                                                            double timeout, wfre_cancel *cancel,
+                                                            wfre_query **query, wfre_error *error);
 WFRE_API void wfre_query_free(wfre_query *query);
 
 /* Why the query is not an operator tree, as a sentence without its end; NULL if it is one. Such a

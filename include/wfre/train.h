@@ -126,8 +126,9 @@ WFRE_API const wfre_model *wfre_trainer_model(const wfre_trainer *trainer);
 /* ---- a whole run -------------------------------------------------------------------------- */
 
 typedef struct wfre_train_run {
-    const char *model;         /* the file to write; beside it NAME.log.jsonl, NAME.curve.svg and,
-                                  while the run lasts, NAME.checkpoint */
+    const char *model;         /* the file to write at the end; beside it NAME.log.jsonl,
+                                  NAME.curve.svg and, while the run lasts, NAME.checkpoint,
+                                  NAME.unfinished.safetensors (the best so far) and NAME.lock */
     const char *from;          /* start with this model's weights; NULL: at random */
     bool resume;               /* go on from the checkpoint */
     double checkpoint_seconds; /* between checkpoints */
@@ -149,9 +150,10 @@ typedef struct wfre_train_summary {
     bool resumed;
 } wfre_train_summary;
 
-/* Trains and writes the model: the one with the best validation, or the last without. When
- * interrupted it writes a checkpoint and returns WFRE_ERR_INTERRUPTED. The monitor's report carries
- * the state of the run in its note. */
+/* Trains and writes the model: the one with the best validation, or the last without. One run at a
+ * time can have an output: another fails with WFRE_ERR_IO and names its process. When interrupted
+ * it writes a checkpoint and returns WFRE_ERR_INTERRUPTED. The monitor's report carries the state
+ * of the run in its note. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train(const wfre_graph *graph,
                                                const wfre_train_settings *settings,
                                                const wfre_train_run *run, wfre_pool *pool,
@@ -187,6 +189,10 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre
                                              const wfre_add_options *options, wfre_pool *pool,
                                              const wfre_monitor *monitor, wfre_addition *report,
                                              wfre_error *error);
+
+/* Removes what a run that was killed left beside a model that is finished all the same. Fails with
+ * WFRE_ERR_IO while a run has the output. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_tidy(const char *model, wfre_error *error);
 
 #ifdef __cplusplus
 }

@@ -105,8 +105,10 @@ wfre_status wfre_fail_errno(wfre_error *error, const char *path, const char *wha
 {
     int code = errno;
     wfre_status status = code == ENOENT ? WFRE_ERR_NOT_FOUND : WFRE_ERR_IO;
-    return wfre_fail(error, status, WFRE_NO_OFFSET, "%s: cannot %s: %s", path, what,
-                     strerror(code));
+    char why[128];
+    if (strerror_r(code, why, sizeof why) != 0) /* strerror itself is not for threads */
+        (void)snprintf(why, sizeof why, "error %d", code);
+    return wfre_fail(error, status, WFRE_NO_OFFSET, "%s: cannot %s: %s", path, what, why);
 }
 
 wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *prefix)

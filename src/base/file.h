@@ -17,7 +17,9 @@ typedef struct wfre_mapping {
     size_t length;
 } wfre_mapping;
 
-/* Maps a whole regular file read-only; no page is read before it is touched. */
+/* The bytes of a whole regular file, read-only. A file of up to wfre_private_files bytes is read
+ * into private memory, where nothing can change it; a larger one is mapped, and no page of it is
+ * read before it is touched. */
 WFRE_NODISCARD wfre_status wfre_map_file(const char *path, wfre_mapping *mapping,
                                          wfre_error *error);
 void wfre_unmap(wfre_mapping *mapping);
@@ -25,18 +27,24 @@ void wfre_unmap(wfre_mapping *mapping);
 /* ---- atomic replacement ------------------------------------------------------------------- */
 
 typedef struct wfre_writer {
-    FILE *stream;
+    int fd;
+    bool opened;
     char *path;
-    char *temporary;
+    char *temporary; /* empty if the path is written to directly */
+    char *buffer;    /* what is not written yet */
+    size_t used;
 } wfre_writer;
 
 /* Zero-initialise, open, write, then commit or discard. A device or pipe in the place of a file,
  * and standard output, which the path "-" is, are written to directly. wfre_writer_discard after a
- * commit, or on a zeroed writer, does nothing, so `cleanup:` may always call it. */
+ * commit, or on a zeroed writer, does nothing, so `cleanup:` may always call it. Temporaries that
+ * killed processes left of this path are removed when it is opened again. */
 WFRE_NODISCARD wfre_status wfre_writer_open(wfre_writer *writer, const char *path,
                                             wfre_error *error);
 WFRE_NODISCARD wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t length,
                                            wfre_error *error);
+/* What is put next goes over the beginning of the file, which must not be a pipe. */
+WFRE_NODISCARD wfre_status wfre_writer_rewind(wfre_writer *writer, wfre_error *error);
 WFRE_NODISCARD wfre_status wfre_writer_commit(wfre_writer *writer, wfre_error *error);
 void wfre_writer_discard(wfre_writer *writer);
 
@@ -46,9 +54,7 @@ WFRE_NODISCARD wfre_status wfre_probe_output(const char *path, wfre_error *error
 /* The same for a path that is to be read again: what is there must be a regular file. */
 WFRE_NODISCARD wfre_status wfre_probe_regular(const char *path, wfre_error *error);
 
-/* Writes bytes as the whole file, atomically. */
-WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes, size_t length,
-                                           wfre_error *error);
+/* wfre_write_file, in wfre/base.h, does all of it for bytes in memory. */
 
 /* ---- byte and line input ------------------------------------------------------------------ */
 

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -28,6 +29,7 @@ typedef enum framing {
 
 struct wfre_reader {
     int file; /* -1 if it is not open */
+    bool regular;
     char *name;
     framing framing;
     unsigned char *raw; /* as the file has them; raw_start .. raw_end are unread */
@@ -90,11 +92,12 @@ static wfre_status open_file(wfre_reader *reader, const char *path, wfre_error *
         reader->file = dup(STDIN_FILENO);
         return reader->file < 0 ? wfre_fail_errno(error, reader->name, "open") : WFRE_OK;
     }
-    reader->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    reader->file = wfre_open_file(path, O_RDONLY | O_NONBLOCK, 0);
     if (reader->file < 0)
         return wfre_fail_errno(error, reader->name, "open");
     if (fstat(reader->file, &info) != 0)
         return wfre_fail_errno(error, reader->name, "inspect");
+    reader->regular = S_ISREG(info.st_mode);
     wfre_status status = S_ISFIFO(info.st_mode) ? await_writer(reader, error) : WFRE_OK;
     (void)fcntl(reader->file, F_SETFL, 0); /* from here on reading waits */
     return status;
@@ -155,10 +158,15 @@ uint64_t wfre_reader_line_number(const wfre_reader *reader)
 
 /* ---- the file's own bytes ----------------------------------------------------------------- */
 
+/* A signal that comes while a person or another program is waited for means to stop; a file on a
+ * disk has its bytes soon enough. */
 static wfre_status read_raw(wfre_reader *reader, void *bytes, size_t capacity, size_t *got,
                             wfre_error *error)
 {
-    ssize_t count = read(reader->file, bytes, capacity);
+    ssize_t count;
+    do
+        count = read(reader->file, bytes, capacity);
+    while (count < 0 && errno == EINTR && reader->regular);
     *got = 0;
     if (count < 0 && errno == EINTR)
         return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/disk.h"
 #include "eval/evaluation.h"
 #include "eval/partial.h"
 #include "exact/exact.h"
@@ -217,6 +218,7 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
     take_from_base(&r);
     if (options->partial) {
         r.key = key_of(&r);
+        wfre_temporary_clean(options->partial);
         TRY(wfre_partial_read(r.evaluation, r.key, options->partial, error));
     }
     r.before = r.evaluation->info;

@@ -1,5 +1,6 @@
 /* Formats that are recognised so that a message can say how to convert them. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "graph/import.h"
 
@@ -27,7 +28,8 @@ wfre_status wfre_import_refuse_foreign(const char *path, wfre_error *error)
     static const char *const xml[] = {".rdf", ".owl", ".rdfs", ".rdfxml", NULL};
     static const char *const json[] = {".jsonld", ".json-ld", NULL};
     char start[LOOK_AT + 1];
-    if (strcmp(path, "-") == 0 || !wfre_file_exists(path)) /* a pipe can be read only once */
+    struct stat file;
+    if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) /* a pipe can be read only once */
         return WFRE_OK;
     CHECK(read_start(path, start, error));
     const char *text = start + wfre_byte_order_mark(start, strlen(start));

@@ -296,6 +296,19 @@ static wfre_rdf_value entity_value(const wfre_rdf *rdf, wfre_entity entity, wfre
     return (wfre_rdf_value){.kind = kind, .text = name_iri(name, &rdf->entity_prefix, scratch)};
 }
 
+/* The IRI of a dictionary name that is none, which `scratch` has. */
+static wfre_status code_name(const wfre_rdf *rdf, wfre_text *scratch, wfre_rdf_value *value,
+                             wfre_error *error)
+{
+    wfre_text coded = {0};
+    wfre_text_append(&coded, rdf->entity_prefix.data, rdf->entity_prefix.length);
+    wfre_iri_encode(&coded, scratch->data, scratch->length);
+    wfre_text_free(scratch);
+    *scratch = coded;
+    value->text = (wfre_name){coded.data, coded.length};
+    return wfre_text_status(scratch, "reading a term", error);
+}
+
 wfre_status wfre_rdf_get(const wfre_rdf *rdf, wfre_rdf_id id, wfre_text *scratch,
                          wfre_rdf_value *value, wfre_error *error)
 {
@@ -312,6 +325,8 @@ wfre_status wfre_rdf_get(const wfre_rdf *rdf, wfre_rdf_id id, wfre_text *scratch
         wfre_text_append(scratch, NULL, 0); /* so that even the empty text has bytes */
         wfre_dictionary_get(dictionary, rank, scratch);
         value->text = (wfre_name){scratch->data, scratch->length};
+        if (class == 0 && !wfre_iri_absolute(scratch->data, scratch->length))
+            return code_name(rdf, scratch, value, error);
     } else if (rank - rdf->dictionary < rdf->blanks) {
         value->kind = WFRE_RDF_BLANK;
         wfre_text_format(scratch, "b%u", rank - rdf->dictionary);
@@ -474,7 +489,7 @@ static wfre_rdf_id find_term_iri(const wfre_rdf *rdf, wfre_name iri, wfre_text *
         found = pair != WFRE_NONE ? rdf->relation_terms[pair] : WFRE_NONE;
     }
     if (found == WFRE_NONE && decode_name(iri, &rdf->entity_prefix, scratch))
-        found = wfre_names_find(&graph->names[WFRE_ENTITY_NAMES], scratch->data, scratch->length);
+        found = find_iri(graph, scratch->data, scratch->length);
     if (found == WFRE_NONE && decode_name(iri, &rdf->relation_prefix, scratch)) {
         uint32_t pair =
             wfre_names_find(&graph->names[WFRE_RELATION_NAMES], scratch->data, scratch->length);

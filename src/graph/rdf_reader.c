@@ -112,7 +112,7 @@ cleanup:
     return status;
 }
 
-/* <...> as an absolute IRI. */
+/* <...> as an absolute IRI; without a base, relative ones stay as they are. */
 static wfre_status read_iri(parser *p, wfre_text *iri)
 {
     wfre_status status;
@@ -120,12 +120,13 @@ static wfre_status read_iri(parser *p, wfre_text *iri)
     TRY(wfre_rdf_scan_iri(&p->lexer, iri));
     if (wfre_iri_absolute(name_of(iri).bytes, iri->length))
         return WFRE_OK;
-    bool lines = p->syntax == WFRE_RDF_NTRIPLES || p->syntax == WFRE_RDF_NQUADS;
-    if (lines || p->base.length == 0)
-        return wfre_rdf_fail(&p->lexer, true,
-                             lines ? "<%.*s> is relative; here IRIs must be absolute"
-                                   : "<%.*s> is relative; say against which IRI with --base",
+    if (p->syntax == WFRE_RDF_NTRIPLES || p->syntax == WFRE_RDF_NQUADS)
+        return wfre_rdf_fail(&p->lexer, true, "<%.*s> is relative; here IRIs must be absolute",
                              (int)(iri->length < 200 ? iri->length : 200), name_of(iri).bytes);
+    if (p->base.length == 0 && iri->length > 0)
+        return WFRE_OK; /* a name */
+    if (p->base.length == 0)
+        return wfre_rdf_fail(&p->lexer, true, "<> means the base, but there is none: say --base");
     wfre_text_clear(&p->scratch);
     wfre_iri_resolve(&p->scratch, name_of(&p->base), name_of(iri));
     wfre_text_clear(iri);

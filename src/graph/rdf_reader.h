@@ -23,7 +23,8 @@ typedef struct wfre_rdf_sink {
     void *context;
 } wfre_rdf_sink;
 
-/* Reads to the end. Relative IRIs are resolved against `base`, and refused if it is NULL. */
+/* Reads to the end. Relative IRIs are resolved against `base`; without one (NULL) those of Turtle
+ * and TriG stay as they are: names, which wfre_rdf_get puts behind the graph's base. */
 WFRE_NODISCARD wfre_status wfre_rdf_read(wfre_reader *reader, wfre_rdf_syntax syntax,
                                          const char *base, const wfre_rdf_sink *sink,
                                          wfre_error *error);

@@ -136,8 +136,7 @@ static wfre_status put_header(image *to, wfre_error *error)
         memcpy(to->bytes, header, sizeof *header);
         return WFRE_OK;
     }
-    if (fseek(to->writer->stream, 0, SEEK_SET) != 0)
-        return wfre_fail_errno(error, to->writer->path, "write");
+    CHECK(wfre_writer_rewind(to->writer, error));
     return wfre_writer_put(to->writer, header, sizeof *header, error);
 }
 

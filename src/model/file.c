@@ -28,7 +28,7 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     size_t tensor_count = model->tensor_count + sketch_tensors + extra->tensor_count;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
-    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys + 1, sizeof *metadata);
+    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys + 2, sizeof *metadata);
     wfre_stored_tensor *tensors = wfre_arena_alloc(&arena, tensor_count, sizeof *tensors);
     char(*texts)[TEXT_SIZE] =
         wfre_arena_alloc(&arena, OWN_KEYS + wfre_model_table_count, sizeof *texts);
@@ -56,6 +56,8 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
         TRY(wfre_text_status(&calibration, "writing a model", error));
         metadata[keys++] = (wfre_metadata){"calibration", calibration.data};
     }
+    if (model->unfinished)
+        metadata[keys++] = (wfre_metadata){"unfinished", "its training has not ended"};
     for (uint32_t i = 0; i < model->tensor_count; i++) {
         const wfre_tensor *tensor = &model->tensors[i];
         tensors[i] = (wfre_stored_tensor){tensor->name, dtype, tensor->rank, {0}, tensor->data};
@@ -196,6 +198,7 @@ static wfre_status read_frame(const wfre_safetensors *file, const char *path, wf
         TRY(wfre_model_read_tensor(file, path, model->tensors[i].name, model->tensors[i].count,
                                    model->tensors[i].data, error));
     TRY(read_calibration(file, path, model, error));
+    model->unfinished = wfre_safetensors_metadata(file, "unfinished") != NULL;
     *result = model;
     *found = entities;
     model = NULL;

@@ -212,6 +212,11 @@ uint64_t wfre_model_parameters(const wfre_model *model)
     return sum;
 }
 
+bool wfre_model_unfinished(const wfre_model *model)
+{
+    return model->unfinished;
+}
+
 uint64_t wfre_model_fingerprint(const wfre_model *model)
 {
     return model->fingerprint;

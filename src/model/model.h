@@ -53,6 +53,7 @@ struct wfre_model {
     uint32_t tensor_count;                /* tensors[0] are the entities */
     struct wfre_calibration *calibration; /* NULL: scores have no probabilities */
     struct wfre_sketch_tables *sketch;    /* NULL: made by whoever searches */
+    bool unfinished;                      /* a training run that has not ended wrote it */
 };
 
 /* An entity's numbers, which lie in a mapped file perhaps and are checked then when they are first

@@ -62,6 +62,30 @@ static bool multiply(wfre_arena *arena, wfre_clauses *left, wfre_clauses right)
     return true;
 }
 
+/* The conjunction of any number of clauses. */
+static bool join_all(wfre_arena *arena, const wfre_clause *clauses, size_t count, wfre_clause *out)
+{
+    size_t literals = 0, variables = 0;
+    for (size_t i = 0; i < count; i++) {
+        literals += clauses[i].literal_count;
+        variables += clauses[i].variable_count;
+    }
+    wfre_literal *l = wfre_arena_alloc(arena, literals, sizeof *l);
+    uint32_t *v = wfre_arena_alloc(arena, variables, sizeof *v);
+    if (!l || !v)
+        return false;
+    *out = (wfre_clause){l, literals, v, variables};
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < clauses[i].literal_count; k++)
+            *l++ = clauses[i].literals[k];
+        for (size_t k = 0; k < clauses[i].variable_count; k++)
+            *v++ = clauses[i].variables[k];
+    }
+    return true;
+}
+
+/* What has no alternatives is put aside and joined at the end, once: a long conjunction would else
+ * be copied for each of its parts. */
 static bool conjunction(wfre_arena *arena, const wfre_formula *formula, bool positive,
                         wfre_clauses *out)
 {
@@ -70,6 +94,10 @@ static bool conjunction(wfre_arena *arena, const wfre_formula *formula, bool pos
         return false;
     *truth = (wfre_clause){0};
     *out = (wfre_clauses){truth, 1};
+    wfre_clause *common = wfre_arena_alloc(arena, formula->child_count + 1, sizeof *common);
+    size_t common_count = 0;
+    if (!common)
+        return false;
     for (uint32_t i = 0; i < formula->child_count; i++) {
         wfre_clauses part;
         if (!wfre_clauses_make(arena, formula->children[i], positive, &part))
@@ -77,10 +105,14 @@ static bool conjunction(wfre_arena *arena, const wfre_formula *formula, bool pos
         if (part.count > 1 && out->count * part.count > CLAUSE_LIMIT &&
             !single(arena, formula->children[i], positive, &part))
             return false;
-        if (!multiply(arena, out, part))
+        if (part.count == 1)
+            common[common_count++] = part.items[0];
+        else if (!multiply(arena, out, part))
             return false;
     }
-    return true;
+    wfre_clause together;
+    return join_all(arena, common, common_count, &together) &&
+           multiply(arena, out, (wfre_clauses){&together, 1});
 }
 
 static bool disjunction(wfre_arena *arena, const wfre_formula *formula, bool positive,
@@ -96,18 +128,24 @@ static bool disjunction(wfre_arena *arena, const wfre_formula *formula, bool pos
     return true;
 }
 
-/* exists v. (A or B) is (exists v. A) or (exists v. B). */
+/* exists v. (A or B) is (exists v. A) or (exists v. B). Quantifiers one inside another go together,
+ * for the same reason. */
 static bool quantify(wfre_arena *arena, const wfre_formula *formula, wfre_clauses *out)
 {
     wfre_clauses inner;
-    if (!wfre_clauses_make(arena, formula->children[0], true, &inner))
+    size_t count = 0;
+    const wfre_formula *body = formula;
+    for (; body->kind == WFRE_EXISTS; body = body->children[0])
+        count++;
+    if (!wfre_clauses_make(arena, body, true, &inner))
         return false;
-    uint32_t *variable = wfre_arena_alloc(arena, 1, sizeof *variable);
+    uint32_t *variables = wfre_arena_alloc(arena, count, sizeof *variables);
     wfre_clause *bound = wfre_arena_alloc(arena, 1, sizeof *bound);
-    if (!variable || !bound)
+    if (!variables || !bound)
         return false;
-    *variable = formula->variable;
-    *bound = (wfre_clause){.variables = variable, .variable_count = 1};
+    for (size_t i = 0; i < count; i++, formula = formula->children[0])
+        variables[i] = formula->variable;
+    *bound = (wfre_clause){.variables = variables, .variable_count = count};
     *out = (wfre_clauses){bound, 1};
     return multiply(arena, out, inner);
 }

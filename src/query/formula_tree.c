@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/scope.h"
 #include "query/formula.h"
 
 /* Beyond these a formula is not a question that anybody asks, but would take for ever. */
@@ -369,6 +370,7 @@ static wfre_status convert(converter *c, const wfre_formula *part, uint32_t vari
     wfre_status status;
     if (++c->visits > VISITS)
         return refuse(c, "its disjunctive normal form is too large");
+    CHECK(wfre_check_stop(c->error));
     switch (part->kind) {
     case WFRE_ATOM:
         return convert_atom(c, part, node);

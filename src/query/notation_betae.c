@@ -10,6 +10,7 @@
  * 'r', 'n' and ('u',) in the place of entity, relation, -2 and (-1,). */
 #include <string.h>
 
+#include "base/scope.h"
 #include "query/notation.h"
 #include "query/scan.h"
 
@@ -162,6 +163,7 @@ static wfre_status parse_branches(parser *p, unsigned depth, branch *b)
             break;
         }
         branch next = {NULL, 0};
+        TRY(wfre_check_stop(p->cursor.error));
         TRY(parse_query(p, depth + 1, &next));
         if (!WFRE_RESERVE(&nodes, &capacity, (size_t)count + 1)) {
             status = wfre_fail_memory(p->cursor.error, "reading a query");

@@ -12,6 +12,7 @@
  * kept: a & (b & c) is a conjunction of two, so that printing and parsing agree. */
 #include <string.h>
 
+#include "base/scope.h"
 #include "query/notation.h"
 #include "query/scan.h"
 
@@ -239,6 +240,7 @@ static wfre_status parse_joined(parser *p, unsigned level, wfre_formula_kind kin
             status = out_of_memory(p);
             goto cleanup;
         }
+        TRY(wfre_check_stop(p->cursor.error));
         TRY(parse(p, level, &children[count]));
         count++;
     } while (accept_operator(p, kind == WFRE_AND ? '&' : '|'));

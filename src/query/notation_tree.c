@@ -4,6 +4,7 @@
  *        | ( n , tree ) | ( i , tree , tree ... ) | ( u , tree , tree ... )
  *
  * I and U are read as i and u. Either every e and p has its name, or none has: a query type. */
+#include "base/scope.h"
 #include "query/notation.h"
 #include "query/scan.h"
 
@@ -60,6 +61,7 @@ static wfre_status parse_children(parser *p, unsigned depth, wfre_op op, uint32_
             status = wfre_fail_memory(p->cursor.error, "reading a query");
             goto cleanup;
         }
+        TRY(wfre_check_stop(p->cursor.error));
         TRY(parse_node(p, depth + 1, &children[count]));
         count++;
     } while ((op == WFRE_OP_INTERSECT || op == WFRE_OP_UNION) && wfre_scan_accept(&p->cursor, ','));

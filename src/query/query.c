@@ -1,6 +1,8 @@
 /* The public handle: one question, however it was written. */
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/scope.h"
 #include "query/normal.h"
 #include "query/notation.h"
 #include "query/scan.h"
@@ -111,6 +113,19 @@ wfre_status wfre_query_parse(const wfre_graph *graph, wfre_notation notation, co
         *query = made;
     else
         wfre_query_free(made);
+    return status;
+}
+
+wfre_status wfre_query_parse_within(const wfre_graph *graph, wfre_notation notation,
+                                    const char *text, size_t length, double timeout,
+                                    wfre_cancel *cancel, wfre_query **query, wfre_error *error)
+{
+    wfre_scope scope = wfre_scope_current();
+    scope.cancel = cancel;
+    scope.deadline = timeout > 0 ? wfre_clock() + timeout : 0;
+    wfre_scope before = wfre_scope_enter(scope);
+    wfre_status status = wfre_query_parse(graph, notation, text, length, query, error);
+    (void)wfre_scope_enter(before);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -16,6 +15,7 @@
 #include "report/chart.h"
 #include "report/curve.h"
 #include "train/checkpoint.h"
+#include "train/outputs.h"
 #include "train/validate.h"
 
 enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as shown */ };
@@ -26,8 +26,6 @@ static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.
 /* After the end of such a run, fitting lifts, edges and probabilities may take those shares. */
 static const double LIFT_SHARE = 0.04, EDGES_SHARE = 0.06, CALIBRATION_SHARE = 0.02;
 
-static const uint64_t NEVER = UINT64_MAX;
-
 typedef struct training {
     const wfre_graph *graph;
     const wfre_train_run *run;
@@ -35,33 +33,17 @@ typedef struct training {
     const wfre_monitor *monitor;
     wfre_trainer *trainer;
     wfre_validation *validation; /* NULL without */
-    char *checkpoint_path, *log_path, *curve_path;
-    FILE *log;
+    wfre_outputs outputs;
     double best, last;  /* validation MRR, -1 for none yet */
     double calibration; /* error of the probabilities, -1 without */
-    uint64_t validated; /* the step of the last validation, or NEVER */
+    uint64_t validated; /* the step of the last validation, or WFRE_NO_STEP */
     double validation_seconds;
     double next_checkpoint;   /* on wfre_clock */
     double next_log;          /* in progress */
     uint32_t next_validation; /* in tenths of it */
 } training;
 
-/* ---- files -------------------------------------------------------------------------------- */
-
-/* "dir/name.safetensors" -> "dir/name" + suffix. */
-static char *beside(const char *model, const char *suffix)
-{
-    static const char ending[] = ".safetensors";
-    size_t length = strlen(model), cut = sizeof ending - 1, extra = strlen(suffix);
-    if (length > cut && strcmp(model + length - cut, ending) == 0)
-        length -= cut;
-    char *path = wfre_alloc(length + extra + 1, 1);
-    if (path) {
-        memcpy(path, model, length);
-        memcpy(path + length, suffix, extra + 1);
-    }
-    return path;
-}
+/* ---- log and picture ------------------------------------------------------------------------ */
 
 /* Draws the validation MRR over the steps, or the loss if nothing is validated, as the log has it:
  * from the first step on, however often the run was resumed. */
@@ -70,7 +52,7 @@ static wfre_status draw_curve(const training *s, wfre_error *error)
     wfre_status status = WFRE_OK;
     wfre_text svg = {0};
     wfre_curve curve = {0};
-    TRY(wfre_curve_read(&curve, s->log_path, error));
+    TRY(wfre_curve_read(&curve, s->outputs.log, error));
     bool judged = curve.mrr.count > 0;
     const wfre_track *track = judged ? &curve.mrr : &curve.loss;
     wfre_series series = {
@@ -84,29 +66,26 @@ static wfre_status draw_curve(const training *s, wfre_error *error)
     };
     wfre_chart_svg(&svg, &chart, 720, 360, true);
     TRY(wfre_text_status(&svg, "drawing the learning curve", error));
-    TRY(wfre_write_file(s->curve_path, svg.data, svg.length, error));
+    TRY(wfre_write_file(s->outputs.curve, svg.data, svg.length, error));
 cleanup:
     wfre_text_free(&svg);
     wfre_curve_free(&curve);
     return status;
 }
 
-static wfre_status write_log(training *s, const char *line, wfre_error *error)
-{
-    if (fputs(line, s->log) < 0 || fflush(s->log) != 0)
-        return wfre_fail_errno(error, s->log_path, "write");
-    return WFRE_OK;
-}
-
+/* A step is logged once, also if the run was interrupted right behind it. */
 static wfre_status log_status(training *s, wfre_error *error)
 {
     wfre_train_status now = wfre_trainer_status(s->trainer);
     char line[512];
+    if (s->outputs.logged == now.step)
+        return WFRE_OK;
     (void)snprintf(line, sizeof line,
                    "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
                    "\"queries_per_second\": %.0f}\n",
                    now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
-    return write_log(s, line, error);
+    s->outputs.logged = now.step;
+    return wfre_outputs_log(&s->outputs, line, error);
 }
 
 /* ---- on the way --------------------------------------------------------------------------- */
@@ -151,11 +130,13 @@ static wfre_status validate(training *s, wfre_error *error)
                    "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"mrr\": %.6f, "
                    "\"validation_seconds\": %.1f}\n",
                    now.step, now.seconds, s->last, wfre_clock() - start);
-    TRY(write_log(s, line, error));
+    if (s->outputs.judged != now.step)
+        TRY(wfre_outputs_log(&s->outputs, line, error));
+    s->outputs.judged = now.step;
     TRY(draw_curve(s, error));
     if (s->last >= s->best) {
         s->best = s->last;
-        TRY(wfre_model_save(model, s->run->model, false, error));
+        TRY(wfre_model_save(model, s->outputs.unfinished, false, error));
     }
 cleanup:
     return status;
@@ -163,7 +144,7 @@ cleanup:
 
 static wfre_status write_checkpoint(const training *s, wfre_error *error)
 {
-    return wfre_checkpoint_write(s->trainer, s->checkpoint_path, s->best, s->next_validation,
+    return wfre_checkpoint_write(s->trainer, s->outputs.checkpoint, s->best, s->next_validation,
                                  error);
 }
 
@@ -175,7 +156,7 @@ static wfre_status stop(training *s, wfre_error *error)
         return status;
     return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
                      "interrupted at step %" PRIu64 "; --resume goes on from %s", s->trainer->step,
-                     s->checkpoint_path);
+                     s->outputs.checkpoint);
 }
 
 static wfre_status validate_if_due(training *s, wfre_error *error)
@@ -221,7 +202,7 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
                    "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
                    model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
                    model->settings.way.edge_sharpness, model->settings.way.edge_room);
-    return write_log(s, line, error);
+    return wfre_outputs_log(&s->outputs, line, error);
 }
 
 /* Fits what is left to fit, if there are queries to do it on: first lifts, then what a search
@@ -240,7 +221,7 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
                        "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
                        "\"lift_negation\": %.4f}\n",
                        lift[0], lift[1], lift[2]);
-        TRY(write_log(s, line, error));
+        TRY(wfre_outputs_log(&s->outputs, line, error));
     }
     TRY(wfre_model_prepare(model, s->pool, error));
     if (settings->edges)
@@ -253,24 +234,26 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
             goto cleanup;
         s->calibration = reliability->error;
         (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
-        TRY(write_log(s, line, error));
+        TRY(wfre_outputs_log(&s->outputs, line, error));
     }
 cleanup:
     return status;
 }
 
-/* Adds to the model that was kept what answering questions needs. */
+/* Adds to the model that was kept what answering questions needs; then it is finished, and gets its
+ * name. */
 static wfre_status complete(training *s, wfre_error *error)
 {
     wfre_status status;
     wfre_model *model = NULL;
     wfre_validation *queries = NULL;
-    TRY(wfre_model_open(s->run->model, &model, error));
+    TRY(wfre_model_open(s->outputs.unfinished, &model, error));
     TRY(wfre_model_check_graph(model, s->graph, error));
     if (s->run->calibrate > 0) /* not those that chose the model, unless they come from a file */
         TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate,
                                    s->trainer->settings.seed + 1, s->pool, &queries, error));
     TRY(fit(s, queries, model, error));
+    model->unfinished = false;
     TRY(wfre_model_save(model, s->run->model, false, error));
 cleanup:
     wfre_validation_free(queries);
@@ -285,11 +268,11 @@ static wfre_status finish(training *s, wfre_error *error)
     if (s->validation)
         CHECK(validate(s, error));
     else {
-        CHECK(wfre_model_save(wfre_trainer_model(s->trainer), s->run->model, false, error));
+        CHECK(wfre_model_save(s->trainer->model, s->outputs.unfinished, false, error));
         CHECK(draw_curve(s, error));
     }
     CHECK(complete(s, error));
-    (void)unlink(s->checkpoint_path);
+    wfre_outputs_finish(&s->outputs);
     report(s);
     return WFRE_OK;
 }
@@ -358,7 +341,7 @@ static wfre_status find_checkpoint(const char *path, wfre_error *error)
 wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *settings,
                                         wfre_error *error)
 {
-    char *path = beside(model, ".checkpoint");
+    char *path = wfre_output_beside(model, ".checkpoint");
     wfre_status status =
         path ? find_checkpoint(path, error) : wfre_fail_memory(error, "looking for a checkpoint");
     if (status == WFRE_OK)
@@ -382,8 +365,9 @@ static wfre_status judge_kept(training *s, wfre_error *error)
     wfre_status status = WFRE_OK;
     wfre_model *model = NULL;
     double mrr = -1;
-    if (s->best >= 0 && s->validation && wfre_file_exists(s->run->model) &&
-        wfre_model_open(s->run->model, &model, NULL) == WFRE_OK && has_its_shape(s, model)) {
+    if (s->best >= 0 && s->validation && wfre_file_exists(s->outputs.unfinished) &&
+        wfre_model_open(s->outputs.unfinished, &model, NULL) == WFRE_OK &&
+        has_its_shape(s, model)) {
         memcpy(model->settings.way.lift, s->trainer->settings.model.way.lift,
                sizeof model->settings.way.lift);
         TRY(rank_sample(s, model, &mrr, error));
@@ -398,7 +382,7 @@ cleanup:
 static wfre_status make_trainer(training *s, const wfre_train_settings *settings, wfre_error *error)
 {
     if (s->run->resume)
-        return wfre_checkpoint_read(s->checkpoint_path, s->graph, s->pool, settings, &s->trainer,
+        return wfre_checkpoint_read(s->outputs.checkpoint, s->graph, s->pool, settings, &s->trainer,
                                     &s->best, &s->next_validation, error);
     s->next_validation = 1;
     if (s->run->from)
@@ -406,54 +390,32 @@ static wfre_status make_trainer(training *s, const wfre_train_settings *settings
     return wfre_trainer_create(s->graph, settings, s->pool, &s->trainer, error);
 }
 
-/* The log goes on, or begins anew; then the checkpoint of an older run is none of this one. */
-static wfre_status open_log(training *s, wfre_error *error)
-{
-    s->log = fopen(s->log_path, s->run->resume ? "a" : "w");
-    if (!s->log)
-        return wfre_fail_errno(error, s->log_path, "write");
-    if (!s->run->resume)
-        (void)unlink(s->checkpoint_path);
-    return WFRE_OK;
-}
-
 static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
-    s->checkpoint_path = beside(s->run->model, ".checkpoint");
-    s->log_path = beside(s->run->model, ".log.jsonl");
-    s->curve_path = beside(s->run->model, ".curve.svg");
-    if (!s->checkpoint_path || !s->log_path || !s->curve_path) {
-        status = wfre_fail_memory(error, "preparing to train");
-        goto cleanup;
-    }
+    wfre_outputs *outputs = &s->outputs;
+    CHECK(wfre_outputs_open(outputs, s->run->model, error));
     if (s->run->resume)
-        TRY(find_checkpoint(s->checkpoint_path, error));
-    TRY(wfre_probe_regular(s->run->model, error)); /* it is read again at the end */
-    TRY(make_trainer(s, settings, error));
+        CHECK(find_checkpoint(outputs->checkpoint, error));
+    CHECK(make_trainer(s, settings, error));
+    s->trainer->model->unfinished = true;
     if (s->run->validate > 0)
-        TRY(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
-                                   s->trainer->settings.seed, s->pool, &s->validation, error));
-    TRY(open_log(s, error));
-    double progress = wfre_trainer_progress(s->trainer);
-    uint32_t next = (uint32_t)(progress * VALIDATIONS) + 1;
+        CHECK(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
+                                     s->trainer->settings.seed, s->pool, &s->validation, error));
+    CHECK(s->run->resume ? wfre_outputs_resume(outputs, s->trainer->step, error)
+                         : wfre_outputs_begin(outputs, error));
+    uint32_t next = (uint32_t)(wfre_trainer_progress(s->trainer) * VALIDATIONS) + 1;
     if (s->next_validation > next) /* the run is longer than it was to be */
         s->next_validation = next;
-    s->next_log = progress;
+    s->next_log = (double)outputs->lines / LOG_POINTS;
     s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static void end(training *s)
 {
-    if (s->log)
-        fclose(s->log);
     wfre_validation_free(s->validation);
     wfre_trainer_free(s->trainer);
-    wfre_free(s->checkpoint_path);
-    wfre_free(s->log_path);
-    wfre_free(s->curve_path);
+    wfre_outputs_close(&s->outputs);
 }
 
 /* From where the run stands to its end. However little time there is, one step is made. */
@@ -483,7 +445,7 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                   .best = -1,
                   .last = -1,
                   .calibration = -1,
-                  .validated = NEVER};
+                  .validated = WFRE_NO_STEP};
     wfre_status status;
     TRY(check_lifts(settings, error));
     TRY(check_edges(settings, error));

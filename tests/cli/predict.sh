@@ -35,6 +35,8 @@ for split in train valid test; do
         awk '{ print $4 }' answers | sort | uniq -c | awk '{ n += $1; m = $1 > m ? $1 : m } END { print n, m }'
     done
 done
+# A question that edges cannot answer has no probabilities, though the model has some.
+wfre ask g.kg m.safetensors "(p,r1,(i,(n,(p,r2,(e,e0))),(n,(p,r1,(e,e1)))))" --only predicted --split train --top 1 2>&1 | tail -n 1
 # Without validation data there is nothing to learn probabilities from.
 wfre import ring/train.tsv -o train.kg >/dev/null 2>&1
 show wfre train train.kg -o plain.safetensors $small 2>&1 | sed -E 's/loss [0-9.]+/loss X/'

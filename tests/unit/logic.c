@@ -376,14 +376,51 @@ static void test_allocations(void **state)
                       "(u,(p,#2,(i,(p,#0,(e,#1)),(n,(p,#1,(e,#2))))),(p,#0,(e,#1)))");
 }
 
+/* Long questions are read within a time limit, and until somebody wants to stop. */
+static void test_time_limits(void **state)
+{
+    (void)state;
+    enum { ATOMS = 300000 };
+    static const char *const PARTS[][3] = {
+        {"?x : ", "#0(#1, ?x)", " | "}, {"(u,", "(p,#0,(e,#1))", ","}, {"(", "(1,(0,))", ","}};
+    static const char *const ENDS[] = {"", ")", ",(-1,))"};
+    wfre_cancel *cancel;
+    wfre_query *query;
+    assert_ok(wfre_cancel_create(&cancel, error));
+    for (int notation = 0; notation < 3; notation++) {
+        wfre_text text = {0};
+        wfre_text_add(&text, PARTS[notation][0]);
+        for (int i = 0; i < ATOMS; i++) {
+            wfre_text_add(&text, i ? PARTS[notation][2] : "");
+            wfre_text_add(&text, PARTS[notation][1]);
+        }
+        wfre_text_add(&text, ENDS[notation]);
+        wfre_notation kind = (wfre_notation)(WFRE_NOTATION_LOGIC + notation);
+        assert_int_equal(
+            wfre_query_parse_within(NULL, kind, text.data, text.length, 1e-4, NULL, &query, NULL),
+            WFRE_ERR_TIMEOUT);
+        wfre_cancel_now(cancel);
+        assert_int_equal(
+            wfre_query_parse_within(NULL, kind, text.data, text.length, 0, cancel, &query, NULL),
+            WFRE_ERR_INTERRUPTED);
+        wfre_cancel_reset(cancel);
+        assert_ok(wfre_query_parse_within(NULL, kind, text.data, text.length, 600, cancel, &query,
+                                          error));
+        wfre_query_free(query);
+        wfre_text_free(&text);
+    }
+    wfre_cancel_free(cancel);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_printing),        cmocka_unit_test(test_names_in_trees),
-        cmocka_unit_test(test_errors),          cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_trees),           cmocka_unit_test(test_blow_up),
-        cmocka_unit_test(test_without_formula), cmocka_unit_test(test_many_variables),
-        cmocka_unit_test(test_nearest),         cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_time_limits),    cmocka_unit_test(test_printing),
+        cmocka_unit_test(test_names_in_trees), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_blow_up),        cmocka_unit_test(test_without_formula),
+        cmocka_unit_test(test_many_variables), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
