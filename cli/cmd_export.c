@@ -45,7 +45,8 @@ static int export_graph(const cli_call *call, const char *path)
     if (status != WFRE_OK)
         return cli_fail(&error);
     cli_progress_end();
-    fprintf(cli_summary_stream(call), "%s  %s triples\n", cli_visible(path), cli_thousands(triples));
+    fprintf(cli_summary_stream(call), "%s  %s triples\n", cli_visible(path),
+            cli_thousands(triples));
     return EXIT_DONE;
 }
 

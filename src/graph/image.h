@@ -113,6 +113,8 @@ typedef struct wfre_image_header {
     uint64_t checksum; /* of all bytes before it */
 } wfre_image_header;
 
+_Static_assert(sizeof(wfre_image_header) == 960, "the layout that docs/FORMAT.md describes");
+
 #define WFRE_DEFAULT_BASE "urn:wfre:"
 
 /* Entities may be literals and blank nodes, named as N-Triples writes them, but for escapes. */

@@ -99,7 +99,8 @@ static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_
         header->section_count != WFRE_IMAGE_SECTIONS ||
         header->triples[WFRE_TEST] > WFRE_TRIPLE_LIMIT ||
         (uint64_t)header->entities + header->dictionary_terms + header->blanks > INT32_MAX ||
-        header->attributes > INT32_MAX || header->flags & ~(uint32_t)WFRE_IMAGE_RDF_NAMES)
+        header->attributes > INT32_MAX || header->flags & ~(uint32_t)WFRE_IMAGE_RDF_NAMES ||
+        header->reserved != 0)
         return damaged(error, 0, "its header contradicts itself");
     return WFRE_OK;
 }

@@ -78,9 +78,9 @@ static void ask_pattern(const wfre_rdf *rdf, const wfre_rdf_triple *pattern)
     for (int place = 0; place < WFRE_RDF_PLACES; place++)
         if (pattern->at[place] == WFRE_NONE &&
             wfre_rdf_column_open(&column, rdf, pattern, (wfre_rdf_place)place, NULL) == WFRE_OK)
-            for (wfre_rdf_id least = 0;
-                 wfre_rdf_column_seek(&column, least, &member) && member >= least &&
-                 member < WFRE_NONE - 1 && steps++ < 20000;)
+            for (wfre_rdf_id least = 0; wfre_rdf_column_seek(&column, least, &member) &&
+                                        member >= least && member < WFRE_NONE - 1 &&
+                                        steps++ < 20000;)
                 least = member + 1;
     wfre_rdf_scan_free(&scan);
     wfre_rdf_column_free(&column);
