@@ -84,7 +84,7 @@ static void print_standing(size_t rank, const status_style *style, double probab
     printf("%4zu  %s%-9s%s  ", rank, colour ? style->colour : "", style->name,
            colour ? "\x1b[0m" : "");
     if (isfinite(probability))
-        printf("%5.3f  ", probability);
+        cli_print("%5.3f  ", probability);
     else
         printf("    -  ");
 }

@@ -224,10 +224,10 @@ static void report(const cli_call *call, const score_work *w, const result *r)
 static void report_row(const score_work *w, const result *r)
 {
     const wfre_score_settings *s = w->settings;
-    printf("%6zu %6u %7.0f %6u %8u %8.2f %9.2f %9.3f %9.2f %8.1f %9.2f\n", s->dimension, s->block,
-           floor(s->radius), s->iterations, wfre_pool_threads(w->pool), r->ns[ALONE] / r->ns[ALL],
-           r->ns[ALL] / 1e3, r->ns[ALL] / (double)s->dimension, r->ns[SCALAR] / 1e3,
-           r->ns[SCALAR] / r->ns[ALL], r->ns[EXTRAPOLATED] / 1e3);
+    cli_print("%6zu %6u %7.0f %6u %8u %8.2f %9.2f %9.3f %9.2f %8.1f %9.2f\n", s->dimension,
+              s->block, floor(s->radius), s->iterations, wfre_pool_threads(w->pool),
+              r->ns[ALONE] / r->ns[ALL], r->ns[ALL] / 1e3, r->ns[ALL] / (double)s->dimension,
+              r->ns[SCALAR] / 1e3, r->ns[SCALAR] / r->ns[ALL], r->ns[EXTRAPOLATED] / 1e3);
     fflush(stdout);
 }
 

@@ -72,6 +72,9 @@ const char *cli_repeated(const cli_call *call, const char *option, int k);
 
 /* ---- messages, all on standard error ------------------------------------------------------ */
 
+/* The message with its settings written as options (see wfre_error); static, good until the next
+ * call. */
+const char *cli_message(const wfre_error *error);
 /* "wfre: message"; returns the exit code that belongs to the error. */
 int cli_fail(const wfre_error *error);
 /* The same for settings that the user typed: a wrong one is wrong usage. */
@@ -137,6 +140,9 @@ void cli_progress_end(void);
 bool cli_is_terminal(FILE *stream);
 double cli_clock(void);
 
+/* printf, and vfprintf, with a decimal point in every locale: for whatever has a fraction. */
+WFRE_PRINTF(1, 2) void cli_print(const char *format, ...);
+WFRE_PRINTF(2, 0) void cli_print_list(FILE *stream, const char *format, va_list args);
 /* A name as people can read it; see wfre_visible. */
 void cli_print_name(FILE *stream, const char *bytes, size_t length);
 /* The same of a path or word, up to 1,000 bytes, in a static ring of buffers, good for a few uses

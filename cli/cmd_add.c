@@ -18,18 +18,18 @@ static int check_outputs(const cli_call *call, const wfre_add_options *options)
 
 static void print_json(const wfre_addition *report)
 {
-    printf("{\"entities\":%u,\"triples\":%llu,\"literals\":%llu,\"blanks\":%llu,"
-           "\"seconds\":%.3f}\n",
-           report->entities, (unsigned long long)report->triples,
-           (unsigned long long)report->literals, (unsigned long long)report->blanks,
-           report->seconds);
+    cli_print("{\"entities\":%u,\"triples\":%llu,\"literals\":%llu,\"blanks\":%llu,"
+              "\"seconds\":%.3f}\n",
+              report->entities, (unsigned long long)report->triples,
+              (unsigned long long)report->literals, (unsigned long long)report->blanks,
+              report->seconds);
 }
 
 static void print_report(const wfre_addition *report)
 {
-    printf("%s new %s, %s new triple%s; fitted in %.2f s\n", cli_thousands(report->entities),
-           report->entities == 1 ? "entity" : "entities", cli_thousands(report->triples),
-           report->triples == 1 ? "" : "s", report->seconds);
+    cli_print("%s new %s, %s new triple%s; fitted in %.2f s\n", cli_thousands(report->entities),
+              report->entities == 1 ? "entity" : "entities", cli_thousands(report->triples),
+              report->triples == 1 ? "" : "s", report->seconds);
     if (report->literals + report->blanks > 0)
         printf("  left out for a literal or a blank node: %s\n",
                cli_thousands(report->literals + report->blanks));

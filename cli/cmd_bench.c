@@ -101,9 +101,9 @@ void bench_text(const cli_call *call, const char *key, const char *value)
 void bench_number(const cli_call *call, const char *key, double value, const char *about)
 {
     if (cli_has(call, "json"))
-        printf(",\"%s\":%.6g", key, value);
+        cli_print(",\"%s\":%.6g", key, value);
     else
-        printf("  %14.6g  %s\n", value, about);
+        cli_print("  %14.6g  %s\n", value, about);
 }
 
 void bench_end(const cli_call *call)

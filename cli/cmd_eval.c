@@ -191,7 +191,11 @@ static wfre_status report_all(const job *j, wfre_error *error)
                                 : cli_has(j->call, "csv") ? WFRE_REPORT_CSV
                                                           : WFRE_REPORT_TABLE;
     cli_progress_end();
-    wfre_status status = wfre_report_print(results, j->count, &options, format, stdout, error);
+    char *text = NULL;
+    wfre_status status = wfre_report_print(results, j->count, &options, format, &text, error);
+    if (status == WFRE_OK)
+        fputs(text, stdout);
+    wfre_string_free(text);
     const char *folder = cli_text(j->call, "report", NULL);
     if (status == WFRE_OK && folder) {
         status = wfre_report_write(results, j->count, &options, folder, error);

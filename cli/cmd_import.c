@@ -14,13 +14,13 @@ static void print_json(const char *output, const wfre_import_report *report, dou
            (unsigned long long)report->triples[WFRE_TRAIN],
            (unsigned long long)report->triples[WFRE_VALID],
            (unsigned long long)report->triples[WFRE_TEST]);
-    printf(",\"duplicates\":%llu,\"attributes\":%llu,\"literals\":%llu,\"blanks\":%llu,"
-           "\"named\":%llu,\"labels\":%llu,"
-           "\"labels_unknown\":%llu,\"seconds\":%.3f}\n",
-           (unsigned long long)report->duplicates, (unsigned long long)report->attributes,
-           (unsigned long long)report->literals, (unsigned long long)report->blanks,
-           (unsigned long long)report->named, (unsigned long long)report->labels,
-           (unsigned long long)report->labels_unknown, seconds);
+    cli_print(",\"duplicates\":%llu,\"attributes\":%llu,\"literals\":%llu,\"blanks\":%llu,"
+              "\"named\":%llu,\"labels\":%llu,"
+              "\"labels_unknown\":%llu,\"seconds\":%.3f}\n",
+              (unsigned long long)report->duplicates, (unsigned long long)report->attributes,
+              (unsigned long long)report->literals, (unsigned long long)report->blanks,
+              (unsigned long long)report->named, (unsigned long long)report->labels,
+              (unsigned long long)report->labels_unknown, seconds);
 }
 
 static void print_remark(const char *what, uint64_t count, const char *hint)

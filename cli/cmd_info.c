@@ -60,7 +60,7 @@ static wfre_status measure_hierarchy(graph_facts *facts, const cli_call *call, w
     wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, error);
     const wfre_monitor *monitor = cli_monitor();
     for (uint32_t i = 0; i < facts->row_count && status == WFRE_OK; i++) {
-        wfre_progress progress = {"measuring relations", i, facts->row_count, NULL};
+        wfre_progress progress = {"measuring relations", i, facts->row_count, NULL, false};
         monitor->report(monitor->context, &progress);
         if (monitor->interrupted(monitor->context)) {
             *error = (wfre_error){.code = WFRE_ERR_INTERRUPTED, .message = "interrupted"};
@@ -135,9 +135,10 @@ static void print_graph(const graph_facts *facts)
     if (wfre_graph_attributes(graph) > 0)
         printf("attributes %s: triples with a literal or a blank node\n",
                cli_thousands(wfre_graph_attributes(graph)));
-    printf("degree     mean %.2f, median %s, 90%% below %s, 99%% below %s, in no triple %s\n",
-           degrees->mean, cli_thousands(degrees->median), cli_thousands(degrees->upper_tenth + 1),
-           cli_thousands(degrees->upper_hundredth + 1), cli_thousands(degrees->unconnected));
+    cli_print("degree     mean %.2f, median %s, 90%% below %s, 99%% below %s, in no triple %s\n",
+              degrees->mean, cli_thousands(degrees->median),
+              cli_thousands(degrees->upper_tenth + 1), cli_thousands(degrees->upper_hundredth + 1),
+              cli_thousands(degrees->unconnected));
     if (degrees->hub != WFRE_NONE) {
         wfre_name hub = wfre_graph_entity_label(graph, degrees->hub);
         printf("hub        ");
@@ -155,11 +156,11 @@ static void print_graph(const graph_facts *facts)
         printf("%10s %9s %9s", cli_thousands(row->triples), cli_thousands(row->heads),
                cli_thousands(row->tails));
         if (facts->with_hierarchy) {
-            printf(" %10.2f %7.2f", row->hierarchy.krackhardt, row->hierarchy.one_way);
+            cli_print(" %10.2f %7.2f", row->hierarchy.krackhardt, row->hierarchy.one_way);
             if (isnan(row->hierarchy.curvature))
                 printf(" %9s", "-");
             else
-                printf(" %9.2f", row->hierarchy.curvature);
+                cli_print(" %9.2f", row->hierarchy.curvature);
         }
         printf("  ");
         cli_print_name(stdout, name.bytes, name.length);
@@ -181,12 +182,12 @@ static void print_relation_json(const graph_facts *facts, const relation_row *ro
     print_name("name", wfre_graph_relation_name(facts->graph, row->relation));
     print_name("label", wfre_graph_relation_label(facts->graph, row->relation));
     if (facts->with_hierarchy) {
-        printf(",\"krackhardt\":%.6f,\"one_way\":%.6f,\"triangles\":%u,\"curvature\":",
-               row->hierarchy.krackhardt, row->hierarchy.one_way, row->hierarchy.triangles);
+        cli_print(",\"krackhardt\":%.6f,\"one_way\":%.6f,\"triangles\":%u,\"curvature\":",
+                  row->hierarchy.krackhardt, row->hierarchy.one_way, row->hierarchy.triangles);
         if (isnan(row->hierarchy.curvature))
             printf("null");
         else
-            printf("%.6f", row->hierarchy.curvature);
+            cli_print("%.6f", row->hierarchy.curvature);
     }
     printf("}");
 }
@@ -211,11 +212,12 @@ static void print_graph_json(const graph_facts *facts)
         cli_print_json(stdout, iri.bytes, iri.length);
     }
     printf("}");
-    printf(",\"degree\":{\"mean\":%.6f,\"median\":%llu,\"p90\":%llu,\"p99\":%llu,\"maximum\":%llu,"
-           "\"unconnected\":%u}",
-           degrees->mean, (unsigned long long)degrees->median,
-           (unsigned long long)degrees->upper_tenth, (unsigned long long)degrees->upper_hundredth,
-           (unsigned long long)degrees->maximum, degrees->unconnected);
+    cli_print(
+        ",\"degree\":{\"mean\":%.6f,\"median\":%llu,\"p90\":%llu,\"p99\":%llu,\"maximum\":%llu,"
+        "\"unconnected\":%u}",
+        degrees->mean, (unsigned long long)degrees->median,
+        (unsigned long long)degrees->upper_tenth, (unsigned long long)degrees->upper_hundredth,
+        (unsigned long long)degrees->maximum, degrees->unconnected);
     if (degrees->hub != WFRE_NONE)
         print_name("hub", wfre_graph_entity_name(graph, degrees->hub));
     printf(",\"relation\":[");

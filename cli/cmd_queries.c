@@ -11,7 +11,7 @@ static void print_report(const cli_call *call, const wfre_conversion *report, do
                report->types);
         if (verified)
             printf(",\"differ\":%llu", (unsigned long long)report->differ);
-        printf(",\"seconds\":%.3f}\n", seconds);
+        cli_print(",\"seconds\":%.3f}\n", seconds);
         return;
     }
     FILE *stream = cli_summary_stream(call);

@@ -41,7 +41,8 @@ static int check_types(const cli_call *call, const wfre_graph *graph,
     wfre_sampler_free(sampler);
     if (status == WFRE_OK)
         return EXIT_DONE;
-    return status == WFRE_ERR_MEMORY ? cli_fail(&error) : cli_usage(call, "%s", error.message);
+    return status == WFRE_ERR_MEMORY ? cli_fail(&error)
+                                     : cli_usage(call, "%s", cli_message(&error));
 }
 
 static int sample(const cli_call *call, const wfre_graph *graph,
@@ -66,8 +67,8 @@ static int sample(const cli_call *call, const wfre_graph *graph,
     int code = status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
     cli_progress_end();
     if (code == EXIT_DONE && written)
-        printf("{\"types\":[%s],\"queries\":%llu,\"incomplete\":%u,\"seconds\":%.3f}\n", types,
-               (unsigned long long)s.queries, s.incomplete, cli_clock() - start);
+        cli_print("{\"types\":[%s],\"queries\":%llu,\"incomplete\":%u,\"seconds\":%.3f}\n", types,
+                  (unsigned long long)s.queries, s.incomplete, cli_clock() - start);
     else if (code == EXIT_DONE)
         fprintf(cli_summary_stream(call), "%s: %s queries of %u type%s\n", cli_visible(output),
                 cli_thousands(s.queries), s.types, s.types == 1 ? "" : "s");

@@ -19,7 +19,7 @@ static void print_row(const char *key, const double *row, size_t count)
 {
     printf(", \"%s\": [", key);
     for (size_t i = 0; i < count; i++)
-        printf("%s%.17g", i ? ", " : "", row[i]);
+        cli_print("%s%.17g", i ? ", " : "", row[i]);
     printf("]");
 }
 
@@ -41,12 +41,12 @@ static wfre_status score_case(const wfre_score_case *one, bool gradients, wfre_e
     if (status == WFRE_OK)
         status = wfre_score_pair(score, one->left, one->right, &distance, left, right, error);
     if (status == WFRE_OK && gradients) {
-        printf("{\"distance\": %.17g", distance);
+        cli_print("{\"distance\": %.17g", distance);
         print_row("left_gradient", left, count);
         print_row("right_gradient", right, count);
         printf("}\n");
     } else if (status == WFRE_OK) {
-        printf("%.17g\n", distance);
+        cli_print("%.17g\n", distance);
     }
     wfre_score_free(score);
     free(left);
@@ -73,7 +73,7 @@ static int run(const cli_call *call)
         const wfre_score_case *one = wfre_score_cases_get(cases, i);
         if (score_case(one, cli_has(call, "gradients"), &error) != WFRE_OK) {
             cli_note("wfre: %s: case %zu: %s", strcmp(path, "-") == 0 ? "standard input" : path, i,
-                     error.message);
+                     cli_message(&error));
             code = EXIT_FAILED;
         }
     }

@@ -12,7 +12,8 @@ static const cli_option OPTIONS[] = {
      "small, base, large, or paper-wn18rr, -fb15k-237, -nell, -fb15k (default: by size)", 0, 0},
     {"time", 0, CLI_DURATION, "TIME", "length of the run, such as 90s, 30m, 1.5h", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of the run in steps, for exact reproduction", 1, 1e15},
-    {"resume", 0, CLI_FLAG, NULL, "go on with an interrupted run, with its settings", 0, 0},
+    {"resume", 0, CLI_FLAG, NULL,
+     "go on with an interrupted run, with its settings, if there is one", 0, 0},
     {"from", 0, CLI_TEXT, "FILE", "start with the weights (and the sizes) of this model", 0, 0},
     {"dim", 0, CLI_TEXT, "N", "length of a histogram, a multiple of the block size", 0, 0},
     {"bases", 0, CLI_TEXT, "N", "matrices that relations are mixed from; 0: a free one each", 0, 0},
@@ -72,22 +73,23 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
     if (cli_has(call, "json")) {
         printf("{\"model\": ");
         cli_print_json(stdout, out, strlen(out));
-        printf(", \"steps\": %llu, \"seconds\": %.1f, \"loss\": %.6g, \"queries_per_second\": %.0f",
-               (unsigned long long)summary->status.step, summary->status.seconds,
-               summary->status.loss, summary->status.queries_per_second);
+        cli_print(
+            ", \"steps\": %llu, \"seconds\": %.1f, \"loss\": %.6g, \"queries_per_second\": %.0f",
+            (unsigned long long)summary->status.step, summary->status.seconds, summary->status.loss,
+            summary->status.queries_per_second);
         if (summary->best_mrr >= 0)
-            printf(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
+            cli_print(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
         if (summary->calibration_error >= 0)
-            printf(", \"calibration_error\": %.4f", summary->calibration_error);
+            cli_print(", \"calibration_error\": %.4f", summary->calibration_error);
         printf("}\n");
         return;
     }
-    printf("%s: %s steps in %.0f s, loss %.3f", cli_visible(out),
-           cli_thousands(summary->status.step), summary->status.seconds, summary->status.loss);
+    cli_print("%s: %s steps in %.0f s, loss %.3f", cli_visible(out),
+              cli_thousands(summary->status.step), summary->status.seconds, summary->status.loss);
     if (summary->best_mrr >= 0)
-        printf(", validation MRR %.3f", summary->best_mrr);
+        cli_print(", validation MRR %.3f", summary->best_mrr);
     if (summary->calibration_error >= 0)
-        printf(", calibration error %.3f", summary->calibration_error);
+        cli_print(", calibration error %.3f", summary->calibration_error);
     printf("\n");
     fflush(stdout);
 }
@@ -111,6 +113,10 @@ static int run(const cli_call *call)
     if (!out || cli_load_graph(cli_argument(call, 0), &graph, &error) != WFRE_OK) {
         code = cli_fail(&error);
         goto cleanup;
+    }
+    if (resume && wfre_train_resumed_settings(out, &settings, &error) == WFRE_ERR_NOT_FOUND) {
+        cli_note("nothing to resume: %s has no checkpoint, so training starts anew", out);
+        resume = false;
     }
     if ((resume ? train_settings_resumed(call, out, &settings, &error)
                 : train_settings(call, graph, &settings, &error)) != WFRE_OK) {

@@ -4,6 +4,9 @@
 
 #include "cli.h"
 
+/* All of them in the order of `--help`, NULL at the end. */
+extern const cli_command *const cli_commands[];
+
 extern const cli_command command_add;
 extern const cli_command command_ask;
 extern const cli_command command_bench;

@@ -19,8 +19,8 @@ static void print_text(const char *path, const wfre_model *model)
     printf("parameters         %s\n", cli_thousands(wfre_model_parameters(model)));
     const wfre_reliability *reliability = wfre_model_reliability(model);
     if (reliability && reliability->queries > 0)
-        printf("probabilities      calibration error %.3f on %s queries\n\n", reliability->error,
-               cli_thousands(reliability->queries));
+        cli_print("probabilities      calibration error %.3f on %s queries\n\n", reliability->error,
+                  cli_thousands(reliability->queries));
     else
         printf("probabilities      %s\n\n", reliability ? "unchecked" : "none");
     for (size_t i = 0; i < wfre_model_setting_count(); i++) {
@@ -38,8 +38,8 @@ static void print_json(const wfre_model *model)
            wfre_model_relations(model) / 2, wfre_model_parameters(model));
     const wfre_reliability *reliability = wfre_model_reliability(model);
     if (reliability)
-        printf(",\"calibration\":{\"queries\":%" PRIu64 ",\"error\":%.6f}", reliability->queries,
-               reliability->error);
+        cli_print(",\"calibration\":{\"queries\":%" PRIu64 ",\"error\":%.6f}", reliability->queries,
+                  reliability->error);
     if (wfre_model_unfinished(model))
         printf(",\"unfinished\":true");
     printf(",\"settings\":{");
@@ -58,7 +58,7 @@ int info_model(const cli_call *call, const char *path)
     if (wfre_model_open(path, &model, &error) != WFRE_OK)
         return cli_fail(&error);
     if (cli_has(call, "check") && wfre_model_validate(model, &error) != WFRE_OK) {
-        cli_note("wfre: %s: %s", path, error.message);
+        cli_note("wfre: %s: %s", path, cli_message(&error));
         wfre_model_free(model);
         return EXIT_FAILED;
     }

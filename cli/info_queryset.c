@@ -22,8 +22,8 @@ static void print_text(const char *path, const wfre_queryset *set)
     printf("%10s %12s %12s  type\n", "queries", "easy a query", "hard a query");
     for (uint32_t i = 0; i < types; i++) {
         wfre_queryset_type type = wfre_queryset_get_type(set, i);
-        printf("%10s %12.1f %12.1f  ", cli_thousands(type.queries),
-               (double)type.easy / type.queries, (double)type.hard / type.queries);
+        cli_print("%10s %12.1f %12.1f  ", cli_thousands(type.queries),
+                  (double)type.easy / type.queries, (double)type.hard / type.queries);
         cli_print_name(stdout, type.name.bytes, type.name.length);
         printf("\n");
     }

@@ -5,12 +5,13 @@
 #include "commands.h"
 #include "options.h"
 
-static const cli_command *const COMMANDS[] = {
-    &command_import, &command_info,  &command_queries, &command_sample, &command_types,
-    &command_train,  &command_eval,  &command_sweep,   &command_ask,    &command_add,
-    &command_export, &command_score, &command_bench,
+const cli_command *const cli_commands[] = {
+    &command_import, &command_info,  &command_queries, &command_sample,
+    &command_types,  &command_train, &command_eval,    &command_sweep,
+    &command_ask,    &command_add,   &command_export,  &command_score,
+    &command_bench,  NULL,
 };
-enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+enum { COMMAND_COUNT = sizeof cli_commands / sizeof cli_commands[0] - 1 };
 
 static void print_overview(FILE *stream)
 {
@@ -19,7 +20,7 @@ static void print_overview(FILE *stream)
           "what a trained model predicts.\n\nCommands:\n",
           stream);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(stream, "  %-10s %s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
+        fprintf(stream, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fputs("\n'wfre COMMAND --help' explains each, 'wfre --version' says which this is.\n"
           "WFRE_PROGRESS=never silences progress, NO_COLOR colours; WFRE_ISA forces the kernels of "
           "an\n"
@@ -38,7 +39,7 @@ static void print_manual(FILE *stream)
             ".SH SYNOPSIS\n.B wfre\n.I COMMAND\n[\\fIARGUMENT\\fR...]\n.SH COMMANDS\n",
             wfre_version());
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        options_print_manual(COMMANDS[i], stream);
+        options_print_manual(cli_commands[i], stream);
     fputs(".SH ENVIRONMENT\n.TP\n.B WFRE_ISA\nForces the kernels for one instruction set: "
           "reference, avx2, avx512 or amx.\n"
           ".TP\n.B WFRE_PROGRESS\nSet to never, long work says nothing on the way.\n"
@@ -71,8 +72,8 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(COMMANDS[i]->name, name) == 0)
-            return options_run(COMMANDS[i], argc - 2, argv + 2);
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return options_run(cli_commands[i], argc - 2, argv + 2);
     fprintf(stderr, "wfre: unknown command %s\nTry 'wfre --help'.\n", cli_visible(name));
     return EXIT_USAGE;
 }

@@ -206,7 +206,7 @@ int cli_usage(const cli_call *call, const char *format, ...)
 int cli_fail_setting(const cli_call *call, const wfre_error *error)
 {
     bool usage = error->code == WFRE_ERR_ARGUMENT || error->code == WFRE_ERR_NOT_FOUND;
-    return usage ? cli_usage(call, "%s", error->message) : cli_fail(error);
+    return usage ? cli_usage(call, "%s", cli_message(error)) : cli_fail(error);
 }
 
 int cli_keep_apart(const cli_call *call, const char *output, const char *other)
@@ -246,7 +246,7 @@ static bool parse_number(const char *text, bool duration, double *number)
 {
     char *end;
     errno = 0;
-    double value = strtod(text, &end);
+    double value = wfre_parse_real(text, &end);
     if (end == text || errno == ERANGE || !isfinite(value))
         return false;
     static const struct {
@@ -322,6 +322,7 @@ static int parse_option(cli_call *call, char **argv, int argc, int *index)
 int options_run(const cli_command *command, int argc, char **argv)
 {
     cli_call call = {.command = command};
+    options_running(command);
     call.arguments = calloc((size_t)argc + 1, sizeof *call.arguments);
     if (!call.arguments) {
         fputs("wfre: out of memory\n", stderr);

@@ -10,4 +10,7 @@ void options_print_help(const cli_command *command, FILE *stream);
 /* One section of the manual page, in roff. */
 void options_print_manual(const cli_command *command, FILE *stream);
 
+/* Says whose options messages may name (message.c). */
+void options_running(const cli_command *command);
+
 #endif

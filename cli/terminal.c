@@ -32,8 +32,9 @@ void cli_progress_end(void)
 int cli_fail(const wfre_error *error)
 {
     cli_progress_end();
+    const char *message = cli_message(error);
     fputs("wfre: ", stderr);
-    cli_print_name(stderr, error->message, strlen(error->message));
+    cli_print_name(stderr, message, strlen(message));
     fputc('\n', stderr);
     return error->code == WFRE_ERR_INTERRUPTED ? EXIT_INTERRUPTED : EXIT_FAILED;
 }
@@ -111,6 +112,10 @@ static void report(void *context, const wfre_progress *progress)
     last = now;
     if (terminal)
         draw_bar(progress);
+    else if (!first && progress->share)
+        fprintf(stderr, "%s %.0f%%  %s\n", progress->task,
+                100 * (double)progress->done / (double)progress->total,
+                progress->note ? progress->note : "");
     else if (!first)
         fprintf(stderr, "%s %s%s%s %s\n", progress->task, cli_thousands(progress->done),
                 progress->total ? " of " : "",
@@ -172,10 +177,10 @@ void cli_say(const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = wfre_format_list(NULL, 0, format, args);
     char *message = length < 0 ? NULL : malloc((size_t)length + 1);
     if (message) {
-        (void)vsnprintf(message, (size_t)length + 1, format, again);
+        (void)wfre_format_list(message, (size_t)length + 1, format, again);
         cli_print_name(stderr, message, (size_t)length);
     }
     va_end(again);

@@ -23,34 +23,18 @@ static wfre_status apply_pair(wfre_train_settings *settings, const char *pair, w
     return wfre_train_set(settings, name, equals + 1, error);
 }
 
-/* A run from a model has its sizes. Refuses others, that is, what is neither the model's nor the
- * preset's, and tells the settings. */
-static wfre_status take_sizes(const char *from, const wfre_model_settings *preset,
-                              wfre_model_settings *settings, wfre_error *error)
+/* A run from a model has its sizes. */
+static wfre_status take_sizes(const char *from, const wfre_train_settings *preset,
+                              wfre_train_settings *settings, wfre_error *error)
 {
     wfre_model *model = NULL;
     wfre_status status = wfre_model_open(from, &model, error);
     if (status == WFRE_ERR_NOT_FOUND)
         return error->code = WFRE_ERR_IO; /* a missing file is no misspelt setting */
-    if (status != WFRE_OK)
-        return status;
-    wfre_model_settings sizes = *wfre_model_get_settings(model);
+    if (status == WFRE_OK)
+        status = wfre_train_take_sizes(settings, preset, wfre_model_get_settings(model), error);
     wfre_model_free(model);
-    if ((settings->dim != preset->dim && settings->dim != sizes.dim) ||
-        (settings->bases != preset->bases && settings->bases != sizes.bases) ||
-        (settings->layers != preset->layers && settings->layers != sizes.layers) ||
-        (settings->members != preset->members && settings->members != sizes.members)) {
-        (void)snprintf(error->message, sizeof error->message,
-                       "--from %.400s: the model has dim %u, bases %u, layers %u and members %u; "
-                       "leave out other sizes",
-                       from, sizes.dim, sizes.bases, sizes.layers, sizes.members);
-        return error->code = WFRE_ERR_ARGUMENT;
-    }
-    settings->dim = sizes.dim;
-    settings->bases = sizes.bases;
-    settings->layers = sizes.layers;
-    settings->members = sizes.members;
-    return WFRE_OK;
+    return status;
 }
 
 /* The settings that the command line names, its length included. */
@@ -102,11 +86,11 @@ wfre_status train_settings(const cli_call *call, const wfre_graph *graph,
                            wfre_train_settings *settings, wfre_error *error)
 {
     wfre_status status = wfre_train_preset(cli_text(call, "preset", NULL), graph, settings, error);
-    const wfre_model_settings preset = settings->model;
+    const wfre_train_settings preset = *settings;
     const char *from = cli_text(call, "from", NULL);
     if (status == WFRE_OK)
         status = apply_named(call, settings, error);
     if (status == WFRE_OK && from)
-        status = take_sizes(from, &preset, &settings->model, error);
+        status = take_sizes(from, &preset, settings, error);
     return status;
 }

@@ -23,6 +23,10 @@ uint32_t brute_tree(const brute_graph *graph, const wfre_node *tree);
 /* The entities that cannot be answers, whatever edges are added. */
 uint32_t brute_refuted(const brute_graph *graph, const wfre_node *tree);
 uint32_t brute_formula(const brute_graph *graph, const wfre_query *query);
+/* The rows of a query that asks for any number of variables, ascending; returns how many. There is
+ * space for BRUTE_ROWS. */
+enum { BRUTE_ASKED = 3, BRUTE_ROWS = BRUTE_ENTITIES * BRUTE_ENTITIES * BRUTE_ENTITIES };
+size_t brute_rows(const brute_graph *graph, const wfre_query *query, uint32_t *rows);
 
 /* A tree with at most `depth` levels, or a formula with at most `depth` connectives above an atom
  * and about `variables` variables; any shape that is legal. These abort when out of memory. */
@@ -30,5 +34,8 @@ const wfre_node *brute_random_tree(wfre_arena *arena, wfre_rng *rng, const brute
                                    unsigned depth);
 /* The query owns its arena: wfre_arena_free(&query->arena). Its tree is not filled. */
 void brute_random_query(wfre_rng *rng, const brute_graph *graph, unsigned depth, wfre_query *query);
+/* The same for up to BRUTE_ASKED variables asked for, or none, and variables for relations. */
+void brute_random_question(wfre_rng *rng, const brute_graph *graph, unsigned depth,
+                           wfre_query *query);
 
 #endif

@@ -104,19 +104,19 @@ typedef struct wfre_missing_options {
 WFRE_API void wfre_missing_options_default(wfre_missing_options *options);
 
 /* A triple that the graph lacks and the model predicts. */
-typedef struct wfre_missing {
+typedef struct wfre_missing_triple {
     wfre_entity head;
     wfre_relation relation;
     wfre_entity tail;
     double score, probability; /* as in wfre_prediction */
-} wfre_missing;
+} wfre_missing_triple;
 
 /* Predicts the triples that a relation lacks, likeliest first: every entity that has the relation
- * is asked for more, at both ends. Release them with wfre_missing_free. */
+ * is asked for more, at both ends. Release them with wfre_missing_triples_free. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_session_missing(
     wfre_session *session, wfre_relation relation, const wfre_missing_options *options,
-    wfre_cancel *cancel, wfre_missing **triples, size_t *count, wfre_error *error);
-WFRE_API void wfre_missing_free(wfre_missing *triples);
+    wfre_cancel *cancel, wfre_missing_triple **triples, size_t *count, wfre_error *error);
+WFRE_API void wfre_missing_triples_free(wfre_missing_triple *triples);
 
 /* ---- explanations ------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #ifndef WFRE_BASE_H
 #define WFRE_BASE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +45,11 @@ typedef enum wfre_status {
     WFRE_ERR_NUMERIC      /* a computation left the finite numbers */
 } wfre_status;
 
-/* `offset` counts bytes from the start of the text or file at fault; WFRE_NO_OFFSET if unknown. */
+/* A message names settings and options by the names that they have in these headers, between
+ * backquotes and with their value after a sign of equality: "lower `dim`", "set `candidates=own`".
+ * A program may show them as its own users write them; ours makes options of them, "lower --dim".
+ *
+ * `offset` counts bytes from the start of the text or file at fault; WFRE_NO_OFFSET if unknown. */
 #define WFRE_NO_OFFSET SIZE_MAX
 
 typedef struct wfre_error {
@@ -80,6 +85,12 @@ WFRE_API size_t wfre_utf8_sequence(const char *bytes, size_t length);
  * the library have gone through this. */
 enum { WFRE_PIECE = 8 };
 WFRE_API size_t wfre_visible(const char *bytes, size_t length, char piece[WFRE_PIECE]);
+/* snprintf and strtod with a decimal point, whatever the locale of the process: the library's files
+ * and texts never depend on it. */
+WFRE_API WFRE_PRINTF(3, 4) int wfre_format(char *text, size_t size, const char *format, ...);
+WFRE_API WFRE_PRINTF(3, 0) int wfre_format_list(char *text, size_t size, const char *format,
+                                                va_list args);
+WFRE_API double wfre_parse_real(const char *text, char **end);
 
 /* ---- threads ------------------------------------------------------------------------------ */
 
@@ -102,6 +113,7 @@ typedef struct wfre_progress {
     uint64_t done;
     uint64_t total;
     const char *note; /* a short remark such as "loss 0.42", or NULL */
+    bool share;       /* done and total count nothing, but say how much of the work is done */
 } wfre_progress;
 
 /* Passed to long tasks; NULL means: run silently to the end. Both functions may be NULL, and are

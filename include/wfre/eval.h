@@ -6,11 +6,11 @@
 #ifndef WFRE_EVAL_H
 #define WFRE_EVAL_H
 
-#include <stdio.h>
-
 #include "wfre/base.h"
 #include "wfre/graph.h"
 #include "wfre/model.h"
+#include "wfre/query.h"
+#include "wfre/train.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +94,11 @@ WFRE_API WFRE_NODISCARD wfre_status
 wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model, const char *queries,
                     const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                     wfre_evaluation **evaluation, wfre_error *error);
+/* The same for a query set that was opened with this graph. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_evaluate_model_with(
+    const wfre_graph *graph, const wfre_model *model, const wfre_queryset *queries,
+    const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
+    wfre_evaluation **evaluation, wfre_error *error);
 
 /* Evaluates another system's scores of the queries of a query set (*.tsv). Each line of the file is
  *
@@ -107,6 +112,10 @@ WFRE_API WFRE_NODISCARD wfre_status
 wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *scores,
                      const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_evaluation **evaluation, wfre_error *error);
+WFRE_API WFRE_NODISCARD wfre_status wfre_evaluate_scores_with(
+    const wfre_graph *graph, const wfre_queryset *queries, const char *scores,
+    const wfre_eval_options *options, wfre_pool *pool, const wfre_monitor *monitor,
+    wfre_evaluation **evaluation, wfre_error *error);
 
 /* ---- link prediction ---------------------------------------------------------------------- */
 
@@ -167,12 +176,12 @@ typedef struct wfre_report_options {
     bool repeats;      /* the evaluations differ in the seed alone: give mean and deviation */
 } wfre_report_options;
 
-/* Writes evaluations of one query set (at least one) side by side, next to the published results if
- * the graph is a known data set. */
+/* Evaluations of one query set (at least one) side by side as text, next to the published results
+ * if the graph is a known data set. Release it with wfre_string_free. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_report_print(const wfre_evaluation *const *evaluations,
                                                       size_t count,
                                                       const wfre_report_options *options,
-                                                      wfre_report_format format, FILE *stream,
+                                                      wfre_report_format format, char **text,
                                                       wfre_error *error);
 /* Writes report.html (one page that needs no other file), results.csv and results.json into the
  * folder, which is made if it is not there; with more than 20 types also the figure shapes.svg. */
@@ -197,9 +206,47 @@ typedef struct wfre_sweep_panel {
     size_t count;
 } wfre_sweep_panel;
 
-/* All panels in a format: means over seeds, with standard deviations if there are several. */
+/* A setting to vary, and the values to try. */
+typedef struct wfre_sweep_axis {
+    const char *setting;
+    const char *const *values;
+    size_t count;
+} wfre_sweep_axis;
+
+typedef struct wfre_sweep_options {
+    const char *folder;           /* for models and standings; made if it is not there */
+    wfre_train_settings settings; /* of every run, but for what is varied */
+    const char *from;             /* start each with this model's weights, or NULL */
+    const wfre_sweep_axis *axes;
+    size_t axis_count;  /* 0: nothing but the seed varies */
+    unsigned seeds;     /* runs of each value, with seeds from settings.seed on; at least 1 */
+    uint32_t calibrate; /* queries of each type for what is fitted at the end of a run */
+    /* Gets a line now and then, such as "training radius=2-seed1", with settings named as in
+     * wfre_error; may be NULL. */
+    void (*say)(void *context, const char *line);
+    void *context;
+} wfre_sweep_options;
+
+/* What a sweep found. */
+typedef struct wfre_sweep wfre_sweep;
+
+/* Trains a model for each value of each setting, the others standing as they are, and evaluates it
+ * on the queries, which were opened with this graph. What the folder holds is not done again: the
+ * same call goes on after an interruption, and more values or seeds can be added later. Fails with
+ * WFRE_ERR_MISMATCH if the folder holds a sweep with other settings. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sweep_run(const wfre_graph *graph,
+                                                   const wfre_queryset *queries,
+                                                   const wfre_sweep_options *options,
+                                                   wfre_pool *pool, const wfre_monitor *monitor,
+                                                   wfre_sweep **sweep, wfre_error *error);
+/* A panel for each setting, or a single one; they live as long as the sweep. */
+WFRE_API const wfre_sweep_panel *wfre_sweep_panels(const wfre_sweep *sweep, size_t *count);
+WFRE_API void wfre_sweep_free(wfre_sweep *sweep);
+
+/* All panels as text: means over seeds, with standard deviations if there are several. Release it
+ * with wfre_string_free. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_sweep_print(const wfre_sweep_panel *panels, size_t count,
-                                                     wfre_report_format format, FILE *stream,
+                                                     wfre_report_format format, char **text,
                                                      wfre_error *error);
 /* Writes sweep.html, sweep.csv, sweep.json, and NAME.svg for each panel into the folder, which must
  * exist. */

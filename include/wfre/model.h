@@ -6,6 +6,7 @@
 
 #include "wfre/base.h"
 #include "wfre/graph.h"
+#include "wfre/query.h"
 #include "wfre/score.h"
 
 #ifdef __cplusplus
@@ -168,6 +169,12 @@ typedef struct wfre_reliability {
 WFRE_API WFRE_NODISCARD wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model,
                                                    const char *queries, wfre_pool *pool,
                                                    const wfre_monitor *monitor, wfre_error *error);
+/* The same with a query set that was opened with this graph. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_calibrate_with(const wfre_graph *graph, wfre_model *model,
+                                                        const wfre_queryset *queries,
+                                                        wfre_pool *pool,
+                                                        const wfre_monitor *monitor,
+                                                        wfre_error *error);
 /* NULL if the model is not calibrated. */
 WFRE_API const wfre_reliability *wfre_model_reliability(const wfre_model *model);
 

@@ -9,8 +9,9 @@
 extern "C" {
 #endif
 
-/* A parsed question: a first-order formula with one free variable and, if it is one, its operator
- * tree. */
+/* A question: a first-order formula, the variables asked for and, if it is one, its operator tree.
+ * With one variable its answers are entities (or relations), with several tuples of these; without
+ * any the question is whether the formula holds. */
 typedef struct wfre_query wfre_query;
 
 /* ---- notations ---------------------------------------------------------------------------- */
@@ -39,14 +40,20 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_query_parse_within(const wfre_graph *gr
                                                             wfre_query **query, wfre_error *error);
 WFRE_API void wfre_query_free(wfre_query *query);
 
+/* How many variables are asked for, what they are called (without the question mark, as long as the
+ * query lives), and whether they stand for relations. `column` is below the width. */
+WFRE_API uint32_t wfre_query_width(const wfre_query *query);
+WFRE_API const char *wfre_query_column_name(const wfre_query *query, uint32_t column);
+WFRE_API bool wfre_query_column_is_relation(const wfre_query *query, uint32_t column);
+
 /* Why the query is not an operator tree, as a sentence without its end; NULL if it is one. Such a
  * query can be answered exactly, but not be printed as tree or tuples, nor be normalised. */
 WFRE_API const char *wfre_query_not_a_tree(const wfre_query *query);
 
 /* Writes a query; parsing the text gives the same query. With graph == NULL, ids stand for names;
  * tuples always have ids. Fails with WFRE_ERR_UNSUPPORTED if the notation cannot say it: what is no
- * operator tree as tree or tuples; as logic a query type, an entity that is not the argument of a
- * projection, and more than 1,023 projections of projected sets, each of which takes a variable.
+ * operator tree as tree or tuples; as logic a query type, and more than 1,023 projections of
+ * projected sets, each of which takes a variable.
  * Release the text with wfre_string_free. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_query_print(const wfre_query *query,
                                                      const wfre_graph *graph,
@@ -60,6 +67,60 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_query_type(const wfre_query *query, cha
 
 /* Releases text that the library handed out. */
 WFRE_API void wfre_string_free(char *text);
+
+/* ---- building ----------------------------------------------------------------------------- */
+
+/* Makes queries by calls instead of text; what is built and what is parsed are the same. Parts
+ * belong to their builder and live as long as it does; a part may be used several times. A function
+ * that fails returns NULL, one that is given NULL passes it on, and wfre_build_query reports the
+ * first failure, so that calls can be nested:
+ *
+ *   wfre_term x = wfre_build_variable(b, "x"), a = wfre_term_entity(5);
+ *   status = wfre_build_query(b, &x, 1, wfre_build_not(b, wfre_build_atom(b, 12, x, a)), &query,
+ *                             error);
+ */
+typedef struct wfre_query_builder wfre_query_builder;
+typedef struct wfre_formula wfre_formula;
+
+typedef struct wfre_term {
+    bool is_variable;
+    uint32_t id; /* variable index or entity */
+} wfre_term;
+
+WFRE_API wfre_term wfre_term_entity(wfre_entity entity);
+
+/* With a graph (or NULL), ids must be within it; it must stay open as long as the builder. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_query_builder_create(const wfre_graph *graph,
+                                                              wfre_query_builder **builder,
+                                                              wfre_error *error);
+WFRE_API void wfre_query_builder_free(wfre_query_builder *builder);
+
+/* A new variable. The name (letters, digits, _) is how it is printed; NULL takes one. */
+WFRE_API wfre_term wfre_build_variable(wfre_query_builder *builder, const char *name);
+/* relation(left, right). An odd id is the inverse of the one before. */
+WFRE_API const wfre_formula *wfre_build_atom(wfre_query_builder *builder, wfre_relation relation,
+                                             wfre_term left, wfre_term right);
+/* The same with a variable for the relation, which cannot stand for an entity, too. */
+WFRE_API const wfre_formula *wfre_build_link(wfre_query_builder *builder, wfre_term relation,
+                                             wfre_term left, wfre_term right);
+WFRE_API const wfre_formula *wfre_build_equal(wfre_query_builder *builder, wfre_term left,
+                                              wfre_term right);
+WFRE_API const wfre_formula *wfre_build_not(wfre_query_builder *builder, const wfre_formula *part);
+/* Of one part it is the part itself. */
+WFRE_API const wfre_formula *wfre_build_and(wfre_query_builder *builder,
+                                            const wfre_formula *const *parts, size_t count);
+WFRE_API const wfre_formula *wfre_build_or(wfre_query_builder *builder,
+                                           const wfre_formula *const *parts, size_t count);
+WFRE_API const wfre_formula *wfre_build_exists(wfre_query_builder *builder, wfre_term variable,
+                                               const wfre_formula *part);
+
+/* The query that asks for `asked` (none, one or several). A variable that nothing binds is
+ * existential, with the whole formula as its scope. The builder can be used on after a success;
+ * after a failure it only fails again. The query does not need the builder. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_build_query(wfre_query_builder *builder,
+                                                     const wfre_term *asked, size_t count,
+                                                     const wfre_formula *formula,
+                                                     wfre_query **query, wfre_error *error);
 
 /* ---- normal forms and types --------------------------------------------------------------- */
 
@@ -124,11 +185,29 @@ WFRE_API void wfre_exact_free(wfre_exact *exact);
 
 /* The answers on the split's graph, ascending, valid until the engine's next question. Gives up
  * with WFRE_ERR_TIMEOUT after `timeout` seconds (0: never). Fails with WFRE_ERR_ARGUMENT for a
- * query type, which has no answers, and for ids that the graph does not have. */
+ * query type, which has no answers, for ids that the graph does not have, and for a query that does
+ * not ask for one entity: wfre_exact_tuples answers that. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split,
                                                       const wfre_query *query, double timeout,
                                                       const wfre_monitor *monitor,
                                                       wfre_list *answers, wfre_error *error);
+
+/* Rows of ids, one for each variable asked for: entities, or forward relations where
+ * wfre_query_column_is_relation says so. Rows are ascending and differ. A query that asks for no
+ * variable has one row without ids if it holds, and none if it does not. */
+typedef struct wfre_tuples {
+    const uint32_t *ids; /* count times width */
+    size_t count;
+    uint32_t width;
+    bool complete; /* false if there may be more, since the search stopped at `most` */
+} wfre_tuples;
+
+/* The same for queries with any number of variables: all rows, or if `most` is not 0 as many of
+ * them. Valid until the engine's next question. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_exact_tuples(wfre_exact *exact, wfre_split split,
+                                                      const wfre_query *query, size_t most,
+                                                      double timeout, const wfre_monitor *monitor,
+                                                      wfre_tuples *tuples, wfre_error *error);
 
 /* ---- query sets --------------------------------------------------------------------------- */
 

@@ -86,6 +86,13 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_train_preset(const char *name, const wf
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_set(wfre_train_settings *settings, const char *name,
                                                    const char *text, wfre_error *error);
 
+/* Gives the settings of a run the sizes of the model that it starts from. Fails with
+ * WFRE_ERR_ARGUMENT if a size was set to something that is neither the model's nor the preset's. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_train_take_sizes(wfre_train_settings *settings,
+                                                          const wfre_train_settings *preset,
+                                                          const wfre_model_settings *model,
+                                                          wfre_error *error);
+
 /* All settings of training and model, for listing. */
 WFRE_API size_t wfre_train_setting_count(void);
 WFRE_API wfre_setting_text wfre_train_setting(const wfre_train_settings *settings, size_t index);
@@ -130,14 +137,15 @@ typedef struct wfre_train_run {
                                   NAME.curve.svg and, while the run lasts, NAME.checkpoint,
                                   NAME.unfinished.safetensors (the best so far) and NAME.lock */
     const char *from;          /* start with this model's weights; NULL: at random */
-    bool resume;               /* go on from the checkpoint */
+    bool resume;               /* go on from the checkpoint, if there is one; else begin anew */
     double checkpoint_seconds; /* between checkpoints */
     const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */
     uint32_t validate;         /* validation queries of each type; 0: no validation */
     uint32_t calibrate;        /* queries of each type for what is fitted at the end; 0: none */
 } wfre_train_run;
 
-/* The settings of this model file's interrupted run; a resumed run keeps all but its length. */
+/* The settings of this model file's interrupted run; a resumed run keeps all but its length.
+ * WFRE_ERR_NOT_FOUND if it has no checkpoint. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_resumed_settings(const char *model,
                                                                 wfre_train_settings *settings,
                                                                 wfre_error *error);
@@ -147,7 +155,7 @@ typedef struct wfre_train_summary {
     double mrr;               /* of the validation sample, at the end; -1 without validation */
     double best_mrr;          /* of the model that was kept */
     double calibration_error; /* of its probabilities (wfre_reliability); -1 if it has none */
-    bool resumed;
+    bool resumed;             /* it went on from a checkpoint */
 } wfre_train_summary;
 
 /* Trains and writes the model: the one with the best validation, or the last without. One run at a
@@ -189,6 +197,15 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_add(const wfre_graph *graph, const wfre
                                              const wfre_add_options *options, wfre_pool *pool,
                                              const wfre_monitor *monitor, wfre_addition *report,
                                              wfre_error *error);
+
+/* The same in memory: the triples are those of a graph of their own (wfre_import_graph), joined by
+ * the names of entities and relations. The caller closes and frees what it gets. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_add_with(const wfre_graph *graph, const wfre_model *model,
+                                                  const wfre_graph *extra, uint32_t steps,
+                                                  wfre_pool *pool, const wfre_monitor *monitor,
+                                                  wfre_graph **larger_graph,
+                                                  wfre_model **larger_model, wfre_addition *report,
+                                                  wfre_error *error);
 
 /* Removes what a run that was killed left beside a model that is finished all the same. Fails with
  * WFRE_ERR_IO while a run has the output. */

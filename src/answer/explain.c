@@ -138,7 +138,7 @@ static wfre_status name_variables(const builder *b)
     memset(taken, 0, query->variable_count * sizeof *taken);
     for (uint32_t v = 0; v < count; v++) {
         char made[16] = "x";
-        uint32_t found = query->formula ? query->free_variable : WFRE_NONE;
+        uint32_t found = query->formula ? 0 : WFRE_NONE /* the one asked for is the first */;
         if (v > 0) {
             uint32_t above = b->sets[b->variables[v].set].parent;
             uint32_t from = formula_variable[b->sets[above].variable];

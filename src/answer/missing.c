@@ -21,7 +21,7 @@ typedef struct collection {
     wfre_list sources;      /* of the batch */
     wfre_wanted wanted[BATCH];
     wfre_hit *hits; /* [BATCH, depth] */
-    wfre_missing *found;
+    wfre_missing_triple *found;
     size_t count, capacity;
 } collection;
 
@@ -47,7 +47,7 @@ static wfre_status add(collection *c, wfre_entity source, const wfre_wanted *fou
         wfre_entity target = found->hits[i].entity;
         if (c->options->min_probability > 0 && !(probability >= c->options->min_probability))
             break; /* nor are those after it likelier */
-        c->found[c->count++] = (wfre_missing){
+        c->found[c->count++] = (wfre_missing_triple){
             .head = forward ? source : target,
             .tail = forward ? target : source,
             .relation = c->relation / 2 * 2,
@@ -115,7 +115,7 @@ cleanup:
 /* By triple, and of the same the likelier first. */
 static int compare_triples(const void *left, const void *right)
 {
-    const wfre_missing *a = left, *b = right;
+    const wfre_missing_triple *a = left, *b = right;
     if (a->head != b->head)
         return (a->head > b->head) - (a->head < b->head);
     if (a->tail != b->tail)
@@ -128,7 +128,7 @@ static int compare_triples(const void *left, const void *right)
 /* The likeliest first. */
 static int compare_likelihood(const void *left, const void *right)
 {
-    const wfre_missing *a = left, *b = right;
+    const wfre_missing_triple *a = left, *b = right;
     if (a->probability != b->probability && !isnan(a->probability) && !isnan(b->probability))
         return (a->probability < b->probability) - (a->probability > b->probability);
     if (a->score != b->score)
@@ -166,7 +166,7 @@ static wfre_status collect(collection *c, wfre_relation relation, wfre_error *er
 
 wfre_status wfre_session_missing(wfre_session *session, wfre_relation relation,
                                  const wfre_missing_options *options, wfre_cancel *cancel,
-                                 wfre_missing **triples, size_t *count, wfre_error *error)
+                                 wfre_missing_triple **triples, size_t *count, wfre_error *error)
 {
     const wfre_model *model = session->engine->model;
     if (!model)
@@ -199,7 +199,7 @@ cleanup:
     return status;
 }
 
-void wfre_missing_free(wfre_missing *triples)
+void wfre_missing_triples_free(wfre_missing_triple *triples)
 {
     wfre_free(triples);
 }

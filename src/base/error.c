@@ -83,7 +83,7 @@ wfre_status wfre_fail(wfre_error *error, wfre_status code, size_t offset, const 
         va_list args;
         va_start(args, format);
         char raw[sizeof error->message];
-        (void)vsnprintf(raw, sizeof raw, format, args);
+        (void)wfre_format_list(raw, sizeof raw, format, args);
         va_end(args);
         end_whole(raw, sizeof raw);
         put_message(error, raw);
@@ -139,6 +139,17 @@ void wfre_report(const wfre_monitor *monitor, const char *task, uint64_t done, u
 {
     if (!monitor || !monitor->report)
         return;
-    wfre_progress progress = {task, done, total, note};
+    wfre_progress progress = {task, done, total, note, false};
+    monitor->report(monitor->context, &progress);
+}
+
+void wfre_report_share(const wfre_monitor *monitor, const char *task, double share,
+                       const char *note)
+{
+    enum { PARTS = 1000 };
+    if (!monitor || !monitor->report)
+        return;
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    wfre_progress progress = {task, (uint64_t)(share * PARTS), PARTS, note, true};
     monitor->report(monitor->context, &progress);
 }

@@ -47,5 +47,8 @@ bool wfre_interrupted(const wfre_monitor *monitor);
 wfre_status wfre_check_interrupt(const wfre_monitor *monitor, wfre_error *error);
 void wfre_report(const wfre_monitor *monitor, const char *task, uint64_t done, uint64_t total,
                  const char *note);
+/* The same where nothing is counted: `share` of the work is done, from 0 to 1. */
+void wfre_report_share(const wfre_monitor *monitor, const char *task, double share,
+                       const char *note);
 
 #endif

@@ -13,6 +13,23 @@ wfre_rng wfre_rng_keyed(uint64_t seed, uint64_t step, uint64_t index)
     return (wfre_rng){key, wfre_mix64(key ^ 0xA0761D6478BD642Fu) | 1};
 }
 
+/* Seeds have at most 53 bits (9e15), so the purpose never meets them. */
+wfre_rng wfre_rng_for(uint64_t seed, wfre_draw purpose, uint64_t step, uint64_t index)
+{
+    return wfre_rng_keyed(seed ^ (uint64_t)purpose << 56, step, index);
+}
+
+wfre_rng wfre_rng_fixed(wfre_draw purpose, uint64_t index)
+{
+    return wfre_rng_keyed(0, (uint64_t)purpose, index);
+}
+
+uint64_t wfre_seed_for(uint64_t seed, wfre_draw purpose)
+{
+    /* Cut to the length of a seed. */
+    return wfre_mix64(seed ^ (uint64_t)purpose << 56) >> 11;
+}
+
 uint64_t wfre_rng_next(wfre_rng *rng)
 {
     rng->state += rng->gamma;

@@ -1,5 +1,5 @@
-/* Random numbers keyed by what they are for. A stream is a function of (seed, step, index) alone,
- * so that work can be split over threads in any way and still give the same bits. */
+/* Random numbers keyed by what they are for. A stream is a function of (seed, purpose, step, index)
+ * alone, so that work can be split over threads in any way and still give the same bits. */
 #ifndef WFRE_SRC_BASE_RNG_H
 #define WFRE_SRC_BASE_RNG_H
 
@@ -11,6 +11,44 @@ typedef struct wfre_rng {
     uint64_t gamma; /* odd; different streams walk with different strides */
 } wfre_rng;
 
+/* What a stream is for: no two purposes share one. Numbers are never given anew, since files depend
+ * on them. */
+typedef enum wfre_draw {
+    WFRE_FOR_DATA = 0, /* what is kept: held-out triples (step 0), query sets (step: the type) */
+
+    /* The same for every seed (wfre_rng_fixed). */
+    WFRE_FOR_LEFT_BLOCKS = 1, /* of histograms, to fit an estimator to */
+    WFRE_FOR_RIGHT_BLOCKS = 2,
+    WFRE_FOR_EXAMPLES = 3,   /* of queries, to prepare a search for */
+    WFRE_FOR_PROBES = 4,     /* entities to guess a rank by */
+    WFRE_FOR_SKETCHES = 5,   /* entities to fit them to */
+    WFRE_FOR_ADDED = 6,      /* what an added entity is fitted to; index: the entity */
+    WFRE_FOR_ITERATIONS = 7, /* rows to try a score on */
+    WFRE_FOR_BENCHES = 8,
+
+    /* Training. */
+    WFRE_FOR_WEIGHTS = 16, /* the first ones; step: the tensor */
+    WFRE_FOR_TYPES = 17,   /* of queries */
+    WFRE_FOR_QUERIES = 18, /* of a sampler */
+    WFRE_FOR_POSITIVES = 19,
+    WFRE_FOR_NEGATIVES = 20,
+    WFRE_FOR_SHARED = 21,   /* candidates that a batch shares */
+    WFRE_FOR_INPUTS = 22,   /* dropout on the input of a projection */
+    WFRE_FOR_NEGATION = 23, /* on complements */
+    WFRE_FOR_BASES = 24,    /* on bases */
+    WFRE_FOR_VALIDATION = 25,
+    WFRE_FOR_FITTING = 26, /* queries for what is fitted at the end */
+
+    /* Measuring. */
+    WFRE_FOR_BOOTSTRAP = 32,
+    WFRE_FOR_HIERARCHY = 33 /* triangles and sources; step: the relation */
+} wfre_draw;
+
+wfre_rng wfre_rng_for(uint64_t seed, wfre_draw purpose, uint64_t step, uint64_t index);
+wfre_rng wfre_rng_fixed(wfre_draw purpose, uint64_t index);
+/* A seed of its own, for a part that draws for several purposes itself, as a sampler does. */
+uint64_t wfre_seed_for(uint64_t seed, wfre_draw purpose);
+/* Without a purpose, for tests. */
 wfre_rng wfre_rng_keyed(uint64_t seed, uint64_t step, uint64_t index);
 uint64_t wfre_rng_next(wfre_rng *rng);
 /* Uniform in 0 .. bound-1 without bias; bound > 0. */

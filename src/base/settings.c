@@ -81,7 +81,7 @@ wfre_status wfre_setting_parse(const wfre_setting *setting, void *structure, con
         break;
     case WFRE_SETTING_REAL: {
         char *end;
-        double value = strtod(text, &end);
+        double value = wfre_parse_real(text, &end);
         if (end == text || *end || !isfinite(value) || value < setting->minimum ||
             value > setting->maximum)
             return out_of_range(setting, text, error);
@@ -116,15 +116,43 @@ void wfre_setting_print(const wfre_setting *setting, const void *structure, char
         break;
     case WFRE_SETTING_REAL:
         memcpy(&real, field, sizeof real);
-        (void)snprintf(text, size, "%.17g", real);
+        (void)wfre_format(text, size, "%.17g", real);
         for (int digits = 6; digits < 17; digits++) { /* the shortest that reads back the same */
             char brief[64];
-            (void)snprintf(brief, sizeof brief, "%.*g", digits, real);
-            if (strtod(brief, NULL) == real) {
+            (void)wfre_format(brief, sizeof brief, "%.*g", digits, real);
+            if (wfre_parse_real(brief, NULL) == real) {
                 (void)snprintf(text, size, "%s", brief);
                 break;
             }
         }
         break;
     }
+}
+
+static size_t size_of(const wfre_setting *setting)
+{
+    switch (setting->kind) {
+    case WFRE_SETTING_BOOL:
+        return sizeof(bool);
+    case WFRE_SETTING_U64:
+        return sizeof(uint64_t);
+    case WFRE_SETTING_REAL:
+        return sizeof(double);
+    case WFRE_SETTING_U32:
+    case WFRE_SETTING_NAME:
+        break;
+    }
+    return sizeof(uint32_t);
+}
+
+bool wfre_setting_same(const wfre_setting *setting, const void *a, const void *b)
+{
+    return memcmp((const unsigned char *)a + setting->offset,
+                  (const unsigned char *)b + setting->offset, size_of(setting)) == 0;
+}
+
+void wfre_setting_copy(const wfre_setting *setting, void *to, const void *from)
+{
+    memcpy((unsigned char *)to + setting->offset, (const unsigned char *)from + setting->offset,
+           size_of(setting));
 }

@@ -40,14 +40,14 @@ void wfre_text_format(wfre_text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = wfre_format_list(NULL, 0, format, args);
     va_end(args);
     if (length < 0 || !make_room(text, (size_t)length)) {
         text->failed = true;
         return;
     }
     va_start(args, format);
-    (void)vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+    (void)wfre_format_list(text->data + text->length, (size_t)length + 1, format, args);
     va_end(args);
     text->length += (size_t)length;
 }

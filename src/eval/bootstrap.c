@@ -24,7 +24,7 @@ static void resample(void *context, size_t chunk, unsigned worker)
     const wfre_evaluation *e = b->evaluation;
     double sums[WFRE_GROUPS] = {0};
     for (size_t t = 0; t < e->type_count; t++) {
-        wfre_rng rng = wfre_rng_keyed(b->seed, chunk, t);
+        wfre_rng rng = wfre_rng_for(b->seed, WFRE_FOR_BOOTSTRAP, chunk, t);
         const double *values = b->values + b->begin[t];
         uint32_t count = (uint32_t)(b->begin[t + 1] - b->begin[t]);
         double sum = 0;

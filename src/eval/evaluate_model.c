@@ -46,7 +46,7 @@ static uint64_t key_of(const run *r)
     const wfre_model_settings *model = &r->model->settings;
     const wfre_score_settings *score = &model->score;
     char settings[512];
-    int length = snprintf(
+    int length = wfre_format(
         settings, sizeof settings, "%d %d %d %u %u %.17g %.17g %.17g %.17g %d %.17g %llx %llx",
         WFRE_RANKING_VERSION, (int)model->tnorm, (int)score->kind, score->block, score->iterations,
         score->radius, score->epsilon, score->power, score->floor, (int)r->options->known,
@@ -145,7 +145,7 @@ static size_t collect(const run *r, uint32_t *next, wfre_rank_query *batch, uint
 
 /* Refuses known edges that prove what is to be predicted. Those of train are in every graph that
  * easy answers come from. */
-static wfre_status check_known(const run *r, const char *path, wfre_error *error)
+static wfre_status check_known(const run *r, wfre_error *error)
 {
     wfre_exact *exact = NULL;
     wfre_status status = WFRE_OK;
@@ -160,8 +160,8 @@ static wfre_status check_known(const run *r, const char *path, wfre_error *error
             if (wfre_list_has(answers, hard.ids[i]))
                 TRY(wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                               "%s: the edges of train and valid prove a hard answer of query %u; "
-                              "leave out --known, so that those of train are known",
-                              path, q));
+                              "leave out `known`, so that those of train are known",
+                              r->set->name, q));
     }
 cleanup:
     wfre_exact_free(exact);
@@ -191,27 +191,26 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model,
-                                const char *queries, const wfre_eval_options *options,
-                                wfre_pool *pool, const wfre_monitor *monitor,
-                                wfre_evaluation **evaluation, wfre_error *error)
+wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *model,
+                                     const wfre_queryset *set, const wfre_eval_options *options,
+                                     wfre_pool *pool, const wfre_monitor *monitor,
+                                     wfre_evaluation **evaluation, wfre_error *error)
 {
     GIVEN(graph);
     GIVEN(model);
-    GIVEN(queries);
+    GIVEN(set);
     wfre_status status = WFRE_OK;
-    wfre_queryset set = {0};
     run r = {.started = wfre_clock(),
              .graph = graph,
              .model = model,
-             .set = &set,
+             .set = set,
              .options = options,
              .way = options->way ? *options->way : model->settings.way,
              .monitor = monitor};
     TRY(wfre_model_check_graph(model, graph, error));
-    TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : "model", &set,
-                               &r.evaluation, error));
-    TRY(check_known(&r, queries, error));
+    TRY(wfre_evaluation_create(set, graph, options->label ? options->label : "model", &r.evaluation,
+                               error));
+    TRY(check_known(&r, error));
     const wfre_reliability *reliability = wfre_model_reliability(model);
     if (reliability && r.way.by == model->settings.way.by)
         r.evaluation->reliability = *reliability;
@@ -232,6 +231,19 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
     r.evaluation = NULL;
 cleanup:
     wfre_evaluation_free(r.evaluation);
+    return status;
+}
+
+wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model,
+                                const char *queries, const wfre_eval_options *options,
+                                wfre_pool *pool, const wfre_monitor *monitor,
+                                wfre_evaluation **evaluation, wfre_error *error)
+{
+    wfre_queryset set = {0};
+    wfre_status status = wfre_queryset_read(queries, graph, &set, error);
+    if (status == WFRE_OK)
+        status =
+            wfre_evaluate_model_with(graph, model, &set, options, pool, monitor, evaluation, error);
     wfre_queryset_clear(&set);
     return status;
 }

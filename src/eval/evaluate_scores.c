@@ -120,7 +120,7 @@ static wfre_status read_line(scores_file *f, const char *line, uint32_t *query, 
         return WFRE_OK;
     }
     char *end;
-    new_entry->score = strtod(++at, &end);
+    new_entry->score = wfre_parse_real(++at, &end);
     if (end == at || *end != '\0' || isnan(new_entry->score))
         return fail_line(f, error, "the third column must be a number, the score");
     return WFRE_OK;
@@ -131,7 +131,7 @@ static wfre_status take_line(scores_file *f, const char *line, size_t length,
 {
     uint32_t query;
     entry new_entry;
-    char text[256]; /* with a NUL at its end, for strtod */
+    char text[256]; /* with a NUL at its end, for wfre_parse_real */
     if (length >= sizeof text)
         CHECK(fail_line(f, error, "too long; it has a query, an entity and a score"));
     if (memchr(line, '\0', length))
@@ -195,20 +195,19 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *scores,
-                                 const wfre_eval_options *options, wfre_pool *pool,
-                                 const wfre_monitor *monitor, wfre_evaluation **evaluation,
-                                 wfre_error *error)
+wfre_status wfre_evaluate_scores_with(const wfre_graph *graph, const wfre_queryset *set,
+                                      const char *scores, const wfre_eval_options *options,
+                                      wfre_pool *pool, const wfre_monitor *monitor,
+                                      wfre_evaluation **evaluation, wfre_error *error)
 {
     GIVEN(graph);
-    GIVEN(queries);
+    GIVEN(set);
     GIVEN(scores);
     wfre_status status = WFRE_OK;
     double start = wfre_clock();
-    wfre_queryset set = {0};
-    scores_file f = {.graph = graph, .set = &set, .query = WFRE_NONE};
-    TRY(wfre_evaluation_create(queries, graph, options->label ? options->label : file_name(scores),
-                               &set, &f.evaluation, error));
+    scores_file f = {.graph = graph, .set = set, .query = WFRE_NONE};
+    TRY(wfre_evaluation_create(set, graph, options->label ? options->label : file_name(scores),
+                               &f.evaluation, error));
     TRY(wfre_reader_open(scores, &f.reader, error));
     TRY(read_scores(&f, monitor, error));
     f.evaluation->info.method = "given scores";
@@ -223,6 +222,19 @@ cleanup:
     wfre_free(f.entries);
     wfre_free(f.levels);
     wfre_standings_free(&f.scratch);
+    return status;
+}
+
+wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, const char *scores,
+                                 const wfre_eval_options *options, wfre_pool *pool,
+                                 const wfre_monitor *monitor, wfre_evaluation **evaluation,
+                                 wfre_error *error)
+{
+    wfre_queryset set = {0};
+    wfre_status status = wfre_queryset_read(queries, graph, &set, error);
+    if (status == WFRE_OK)
+        status = wfre_evaluate_scores_with(graph, &set, scores, options, pool, monitor, evaluation,
+                                           error);
     wfre_queryset_clear(&set);
     return status;
 }

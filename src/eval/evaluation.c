@@ -100,13 +100,13 @@ static wfre_status fill_types(wfre_evaluation *e, const wfre_queryset *set, wfre
     return WFRE_OK;
 }
 
-wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph, const char *label,
-                                   wfre_queryset *set, wfre_evaluation **evaluation,
+wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *graph,
+                                   const char *label, wfre_evaluation **evaluation,
                                    wfre_error *error)
 {
     wfre_evaluation *e = NULL;
     wfre_status status = WFRE_OK;
-    TRY(wfre_queryset_read(queries, graph, set, error));
+    TRY(wfre_queryset_check_graph(set, graph, error));
     e = wfre_alloc_zero(1, sizeof *e);
     if (!e)
         TRY(wfre_fail_memory(error, "evaluating"));
@@ -128,7 +128,7 @@ wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph,
     if (e->standing_count == 0)
         TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                       "%s: no query has a hard answer, the fourth column; there is nothing to rank",
-                      wfre_input_name(queries)));
+                      set->name));
     e->standings = wfre_alloc_zero(e->standing_count, sizeof *e->standings);
     if (!e->standings)
         TRY(wfre_fail_memory(error, "evaluating"));

@@ -43,12 +43,11 @@ struct wfre_evaluation {
     wfre_arena arena;             /* names and label */
 };
 
-/* Reads the file `queries` into the set, which is to be cleared in any case, and makes an
- * evaluation of it with nothing recorded. Types are in the order in which they are shown. Copies
- * what it needs; fails if there is nothing to rank. */
-WFRE_NODISCARD wfre_status wfre_evaluation_create(const char *queries, const wfre_graph *graph,
-                                                  const char *label, wfre_queryset *set,
-                                                  wfre_evaluation **evaluation, wfre_error *error);
+/* An evaluation of the set with nothing recorded. Types are in the order in which they are shown.
+ * Copies what it needs; fails if there is nothing to rank. */
+WFRE_NODISCARD wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *graph,
+                                                  const char *label, wfre_evaluation **evaluation,
+                                                  wfre_error *error);
 
 /* Where the standings of a query belong; once they are there, it is to be marked as ranked. */
 wfre_standing *wfre_evaluation_standings(wfre_evaluation *evaluation, uint32_t query);

@@ -296,17 +296,17 @@ void wfre_report_table(const wfre_comparison *shown, wfre_text *text)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-wfre_status wfre_report_stream(const wfre_text *text, FILE *stream, wfre_error *error)
+wfre_status wfre_report_string(wfre_text *text, char **string, wfre_error *error)
 {
-    wfre_status status = wfre_text_status(text, "writing a report", error);
-    if (status == WFRE_OK && fwrite(text->data, 1, text->length, stream) != text->length)
-        status = wfre_fail_errno(error, "report", "write");
-    return status;
+    CHECK(wfre_text_status(text, "writing a report", error));
+    *string = text->data;
+    *text = (wfre_text){0};
+    return WFRE_OK;
 }
 
 wfre_status wfre_report_print(const wfre_evaluation *const *evaluations, size_t count,
                               const wfre_report_options *options, wfre_report_format format,
-                              FILE *stream, wfre_error *error)
+                              char **string, wfre_error *error)
 {
     static void (*const FORMATS[])(const wfre_comparison *, wfre_text *) = {
         [WFRE_REPORT_TABLE] = wfre_report_table,
@@ -320,7 +320,7 @@ wfre_status wfre_report_print(const wfre_evaluation *const *evaluations, size_t 
     wfre_comparison shown;
     wfre_report_begin(&shown, evaluations, count, options);
     FORMATS[format](&shown, &text);
-    TRY(wfre_report_stream(&text, stream, error));
+    TRY(wfre_report_string(&text, string, error));
 cleanup:
     wfre_text_free(&text);
     return status;

@@ -68,9 +68,9 @@ void wfre_report_json(const wfre_comparison *shown, wfre_text *text);
 WFRE_NODISCARD wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text,
                                             wfre_error *error);
 
-/* Writes the text, to the stream or to folder/name; the latter empties it. */
-WFRE_NODISCARD wfre_status wfre_report_stream(const wfre_text *text, FILE *stream,
-                                              wfre_error *error);
+/* Hands the text over as a string (wfre_string_free), or writes it to folder/name; either empties
+ * it. */
+WFRE_NODISCARD wfre_status wfre_report_string(wfre_text *text, char **string, wfre_error *error);
 WFRE_NODISCARD wfre_status wfre_report_part(wfre_text *text, const char *folder, const char *name,
                                             wfre_error *error);
 

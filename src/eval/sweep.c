@@ -152,7 +152,7 @@ static void set_axis(const wfre_sweep_panel *panel, curves *c, size_t count)
     bool numbers = true;
     for (size_t i = 0; i < count; i++) {
         char *end;
-        c->x[i] = strtod(panel->points[i].value, &end);
+        c->x[i] = wfre_parse_real(panel->points[i].value, &end);
         c->names[i] = panel->points[i].value;
         numbers = numbers && end != panel->points[i].value && *end == '\0';
     }
@@ -242,7 +242,7 @@ static wfre_status check_panels(const wfre_sweep_panel *panels, size_t count, wf
 }
 
 wfre_status wfre_sweep_print(const wfre_sweep_panel *panels, size_t count,
-                             wfre_report_format format, FILE *stream, wfre_error *error)
+                             wfre_report_format format, char **string, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_text text = {0};
@@ -253,7 +253,7 @@ wfre_status wfre_sweep_print(const wfre_sweep_panel *panels, size_t count,
         put_csv(panels, count, &text);
     else
         put_table(panels, count, &text);
-    TRY(wfre_report_stream(&text, stream, error));
+    TRY(wfre_report_string(&text, string, error));
 cleanup:
     wfre_text_free(&text);
     return status;

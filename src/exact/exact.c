@@ -269,6 +269,48 @@ void wfre_exact_free(wfre_exact *exact)
     wfre_free(exact);
 }
 
+/* Whether its answers are entities. */
+static bool asks_for_entities(const wfre_query *query)
+{
+    return query->tree || (query->asked == 1 && !wfre_query_column_is_relation(query, 0));
+}
+
+static wfre_status check_query(const wfre_exact *exact, wfre_split split, const wfre_query *query,
+                               wfre_error *error)
+{
+    CHECK(wfre_check_split(split, error));
+    if (!query->formula && (!query->tree || wfre_tree_is_type(query->tree)))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "a query type has no answers; give its entities and relations");
+    return wfre_query_fits(query, exact->graph, error);
+}
+
+/* One question: its monitor and its deadline, unless there is an earlier one. Returns the scope to
+ * go back to. */
+static wfre_scope begin(wfre_exact *exact, double timeout, const wfre_monitor *monitor)
+{
+    wfre_scope scope = wfre_scope_current(), before = scope;
+    double deadline = timeout > 0 ? wfre_clock() + timeout : 0;
+    if (deadline > 0 && (scope.deadline == 0 || deadline < scope.deadline))
+        scope.deadline = deadline;
+    exact->monitor = monitor;
+    (void)wfre_scope_enter(scope);
+    return before;
+}
+
+static void end(wfre_exact *exact, wfre_scope before)
+{
+    (void)wfre_scope_enter(before);
+    exact->monitor = NULL;
+}
+
+static wfre_status answer(wfre_exact *exact, wfre_split split, const wfre_query *query,
+                          wfre_list *answers, wfre_error *error)
+{
+    return query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
+                       : wfre_exact_formula(exact, split, query, answers, error);
+}
+
 wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_query *query,
                               double timeout, const wfre_monitor *monitor, wfre_list *answers,
                               wfre_error *error)
@@ -276,23 +318,37 @@ wfre_status wfre_exact_answer(wfre_exact *exact, wfre_split split, const wfre_qu
     GIVEN(exact);
     GIVEN(query);
     GIVEN(answers);
-    if (!query->formula && (!query->tree || wfre_tree_is_type(query->tree)))
+    CHECK(check_query(exact, split, query, error));
+    if (!asks_for_entities(query))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "a query type has no answers; give its entities and relations");
-    wfre_status status = wfre_check_split(split, error);
-    if (status == WFRE_OK)
-        status = wfre_query_fits(query, exact->graph, error);
-    if (status != WFRE_OK)
-        return status;
-    wfre_scope scope = wfre_scope_current(), before = scope;
-    double deadline = timeout > 0 ? wfre_clock() + timeout : 0;
-    if (deadline > 0 && (scope.deadline == 0 || deadline < scope.deadline))
-        scope.deadline = deadline;
-    exact->monitor = monitor;
-    (void)wfre_scope_enter(scope);
-    status = query->tree ? wfre_exact_tree(exact, split, query->tree, answers, error)
-                         : wfre_exact_formula(exact, split, query, answers, error);
-    (void)wfre_scope_enter(before);
-    exact->monitor = NULL; /* it is this question's */
+                         "the answers of this query are not entities, but %s",
+                         query->asked == 0   ? "yes or no"
+                         : query->asked == 1 ? "relations"
+                                             : "rows of several");
+    wfre_scope before = begin(exact, timeout, monitor);
+    wfre_status status = answer(exact, split, query, answers, error);
+    end(exact, before);
+    return status;
+}
+
+wfre_status wfre_exact_tuples(wfre_exact *exact, wfre_split split, const wfre_query *query,
+                              size_t most, double timeout, const wfre_monitor *monitor,
+                              wfre_tuples *tuples, wfre_error *error)
+{
+    GIVEN(exact);
+    GIVEN(query);
+    GIVEN(tuples);
+    CHECK(check_query(exact, split, query, error));
+    wfre_scope before = begin(exact, timeout, monitor);
+    wfre_status status;
+    if (asks_for_entities(query)) {
+        wfre_list answers = {NULL, 0};
+        status = answer(exact, split, query, &answers, error);
+        bool cut = most > 0 && answers.count > most;
+        *tuples = (wfre_tuples){answers.ids, cut ? most : answers.count, 1, !cut};
+    } else {
+        status = wfre_exact_rows(exact, split, query, most, tuples, error);
+    }
+    end(exact, before);
     return status;
 }

@@ -11,12 +11,16 @@ enum { TICKS_PER_CHECK = 4096 };
 /* ---- candidates of a step ----------------------------------------------------------------- */
 
 /* Collects the lists of the step's candidates, given the values above it. */
-static void start_step(const wfre_search *search, wfre_step *step)
+void wfre_step_begin(const wfre_search *search, wfre_step *step)
 {
     step->list_count = 0;
     step->next = 0;
     for (size_t i = 0; i < step->source_count; i++) {
         wfre_source source = step->sources[i];
+        if (source.relation == WFRE_NONE) {
+            step->lists[step->list_count++] = (wfre_list){&search->value[source.from], 1};
+            continue;
+        }
         uint32_t group =
             wfre_find_group(search->edges, source.relation, search->value[source.from]);
         step->lists[step->list_count++] =
@@ -46,7 +50,7 @@ static bool leapfrog(wfre_step *step, wfre_entity floor, wfre_entity *found)
 }
 
 /* The next candidate, ascending; false at the end. */
-static bool next_candidate(const wfre_search *search, wfre_step *step, wfre_entity *candidate)
+bool wfre_step_next(const wfre_search *search, wfre_step *step, wfre_entity *candidate)
 {
     uint32_t entities = search->exact->sets.entities;
     bool filtered = step->domain.dense || step->domain.complement;
@@ -83,6 +87,9 @@ static wfre_status run_tests(wfre_search *search, const wfre_test *const *tests,
                 wfre_graph_has(search->exact->graph, search->split, term_value(search, test->left),
                                test->relation, term_value(search, test->right));
             break;
+        case WFRE_TEST_EQUAL:
+            holds = term_value(search, test->left) == term_value(search, test->right);
+            break;
         case WFRE_TEST_SET:
             holds = wfre_set_has(&test->set, term_value(search, test->left));
             break;
@@ -95,8 +102,8 @@ static wfre_status run_tests(wfre_search *search, const wfre_test *const *tests,
 }
 
 /* Gives the step's variable a value and looks whether everything below has a solution. */
-static wfre_status try_candidate(wfre_search *search, const wfre_step *step, wfre_entity candidate,
-                                 bool *holds)
+wfre_status wfre_step_try(wfre_search *search, const wfre_step *step, wfre_entity candidate,
+                          bool *holds)
 {
     if (++search->ticks >= TICKS_PER_CHECK) {
         search->ticks = 0;
@@ -113,14 +120,13 @@ wfre_status wfre_search_step(wfre_search *search, wfre_step *step, bool *holds)
 {
     wfre_entity candidate;
     *holds = false;
-    start_step(search, step);
-    while (!*holds && next_candidate(search, step, &candidate))
-        CHECK(try_candidate(search, step, candidate, holds));
+    wfre_step_begin(search, step);
+    while (!*holds && wfre_step_next(search, step, &candidate))
+        CHECK(wfre_step_try(search, step, candidate, holds));
     return WFRE_OK;
 }
 
-/* Whether the plan's outside tests and all its roots hold. */
-static wfre_status search_plan(wfre_search *search, const wfre_plan *plan, bool *holds)
+wfre_status wfre_search_plan(wfre_search *search, const wfre_plan *plan, bool *holds)
 {
     *holds = false;
     if (plan->impossible)
@@ -135,7 +141,7 @@ wfre_status wfre_search_any(wfre_search *search, wfre_plans plans, bool *holds)
 {
     *holds = false;
     for (size_t i = 0; i < plans.count && !*holds; i++)
-        CHECK(search_plan(search, &plans.items[i], holds));
+        CHECK(wfre_search_plan(search, &plans.items[i], holds));
     return WFRE_OK;
 }
 
@@ -149,10 +155,10 @@ static wfre_status collect(wfre_search *search, wfre_step *step, wfre_set *set)
     size_t capacity = 0;
     size_t count = 0;
     wfre_entity candidate;
-    start_step(search, step);
-    while (next_candidate(search, step, &candidate)) {
+    wfre_step_begin(search, step);
+    while (wfre_step_next(search, step, &candidate)) {
         bool holds;
-        TRY(try_candidate(search, step, candidate, &holds));
+        TRY(wfre_step_try(search, step, candidate, &holds));
         if (!holds)
             continue;
         if (!WFRE_RESERVE(&found, &capacity, count + 1)) {
@@ -181,12 +187,13 @@ wfre_status wfre_search_set(wfre_search *search, wfre_plans plans, wfre_set *set
     for (size_t i = 0; i < plans.count; i++) {
         const wfre_plan *plan = &plans.items[i];
         bool holds;
-        TRY(search_plan(search, plan, &holds));
+        TRY(wfre_search_plan(search, plan, &holds));
         if (!holds)
             continue;
-        wfre_set part = wfre_set_view(plan->target->domain);
-        if (plan->target->test_count + plan->target->child_count > 0)
-            TRY(collect(search, plan->target, &part));
+        wfre_step *target = plan->asked[0];
+        wfre_set part = wfre_set_view(target->domain);
+        if (target->test_count + target->child_count > 0)
+            TRY(collect(search, target, &part));
         if (!wfre_set_unite(&search->exact->sets, set, &part)) {
             status = wfre_fail_memory(search->error, "collecting answers");
             goto cleanup;
@@ -196,32 +203,41 @@ cleanup:
     return status;
 }
 
+wfre_status wfre_search_open(wfre_search *search, wfre_exact *exact, wfre_split split,
+                             const wfre_query *query, wfre_error *error)
+{
+    *search = (wfre_search){.exact = exact,
+                            .split = split,
+                            .edges = wfre_graph_adjacency(exact->graph, split),
+                            .variable_count = query->variable_count,
+                            .error = error};
+    search->value = wfre_arena_alloc(&search->arena, query->variable_count, sizeof *search->value);
+    return search->value ? WFRE_OK : wfre_fail_memory(error, "planning a query");
+}
+
+void wfre_search_close(wfre_search *search)
+{
+    /* Domains keep their slots as long as the plan lives. */
+    wfre_sets_reset(&search->exact->sets);
+    wfre_strings_free(&search->literals);
+    wfre_free(search->subformulas);
+    wfre_arena_free(&search->arena);
+}
+
 wfre_status wfre_exact_formula(wfre_exact *exact, wfre_split split, const wfre_query *query,
                                wfre_list *answers, wfre_error *error)
 {
+    static const uint32_t FIRST = 0;
     wfre_status status;
-    wfre_clauses clauses;
     wfre_plans plans;
     wfre_set set = wfre_set_empty();
-    wfre_search search = {.exact = exact,
-                          .split = split,
-                          .edges = wfre_graph_adjacency(exact->graph, split),
-                          .variable_count = query->variable_count,
-                          .error = error};
-    search.value = wfre_arena_alloc(&search.arena, query->variable_count, sizeof *search.value);
-    if (!search.value || !wfre_clauses_make(&search.arena, query->formula, true, &clauses)) {
-        status = wfre_fail_memory(error, "planning a query");
-        goto cleanup;
-    }
-    TRY(wfre_plan_clauses(&search, clauses, query->free_variable, &plans));
+    wfre_search search;
+    TRY(wfre_search_open(&search, exact, split, query, error));
+    TRY(wfre_plan_formula(&search, query->formula, true, (wfre_targets){&FIRST, 1}, &plans));
     TRY(wfre_search_set(&search, plans, &set));
     TRY(wfre_graph_sound(exact->graph, error));
     TRY(wfre_exact_write(exact, &set, answers, error));
 cleanup:
-    /* Domains keep their slots as long as the plan lives. */
-    wfre_sets_reset(&exact->sets);
-    wfre_strings_free(&search.literals);
-    wfre_free(search.subformulas);
-    wfre_arena_free(&search.arena);
+    wfre_search_close(&search);
     return status;
 }

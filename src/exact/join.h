@@ -11,4 +11,10 @@ WFRE_NODISCARD wfre_status wfre_exact_formula(wfre_exact *exact, wfre_split spli
                                               const wfre_query *query, wfre_list *answers,
                                               wfre_error *error);
 
+/* The same for queries that ask for any number of variables, entities or relations; see
+ * wfre_exact_tuples. */
+WFRE_NODISCARD wfre_status wfre_exact_rows(wfre_exact *exact, wfre_split split,
+                                           const wfre_query *query, size_t most,
+                                           wfre_tuples *tuples, wfre_error *error);
+
 #endif

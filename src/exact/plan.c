@@ -7,9 +7,9 @@
  * costs two projections an atom; later rounds rarely remove much. */
 enum { NARROWING_ROUNDS = 2 };
 
-/* An atom between two variables, at least one of them the clause's own. */
+/* An atom between two variables, at least one of them the clause's own. An equality is one, too. */
 typedef struct atom {
-    wfre_relation relation;
+    wfre_relation relation; /* WFRE_NONE: the one that everything has to itself */
     uint32_t left, right;
     bool folded;
 } atom;
@@ -18,6 +18,7 @@ typedef struct atom {
 typedef struct variable {
     uint32_t id;
     wfre_set domain;
+    bool asked;   /* a target */
     bool folded;  /* into another's domain, or without influence */
     bool placed;  /* has its step */
     atom **atoms; /* that mention it, as do the tests */
@@ -33,7 +34,7 @@ typedef struct draft {
     wfre_sets *sets;
     wfre_plan *plan;
     wfre_arena scratch; /* what the plan does not keep */
-    uint32_t target;
+    wfre_targets targets;
     uint32_t *places; /* of each variable of the query in `variables`; WFRE_NONE: not its own */
     variable *variables;
     size_t variable_count;
@@ -59,6 +60,11 @@ static void *take(draft *d, size_t count, size_t size)
 static variable *own(const draft *d, uint32_t id)
 {
     return d->places[id] != WFRE_NONE ? &d->variables[d->places[id]] : NULL;
+}
+
+static wfre_relation inverse(wfre_relation relation)
+{
+    return relation == WFRE_NONE ? WFRE_NONE : relation ^ 1;
 }
 
 static variable *own_term(draft *d, wfre_term term)
@@ -104,68 +110,142 @@ static wfre_test *add_test(draft *d, wfre_test_kind kind, bool positive)
     return test;
 }
 
+/* A test on the terms of an atom or equality. */
+static wfre_status add_term_test(draft *d, const wfre_formula *formula, bool positive)
+{
+    wfre_test *test =
+        add_test(d, formula->kind == WFRE_EQUAL ? WFRE_TEST_EQUAL : WFRE_TEST_EDGE, positive);
+    test->relation = formula->relation;
+    test->left = formula->left;
+    test->right = formula->right;
+    test->variables = formula->variables;
+    test->variable_count = formula->variable_count;
+    return WFRE_OK;
+}
+
+/* The values of the only variable of an atom or equality. */
+static wfre_status find_values(draft *d, const wfre_formula *formula, wfre_set *set)
+{
+    const wfre_graph *graph = d->search->exact->graph;
+    wfre_term left = formula->left, right = formula->right;
+    const wfre_entity *entity = left.is_variable ? &formula->right.id : &formula->left.id;
+    bool loop = left.is_variable && right.is_variable;
+    if (formula->kind == WFRE_EQUAL) {
+        *set = loop ? wfre_set_empty() : wfre_set_borrow(entity, 1);
+        set->complement = loop;
+        return WFRE_OK;
+    }
+    if (loop)
+        return find_loops(d, formula->relation, set);
+    wfre_relation relation = formula->relation ^ left.is_variable;
+    wfre_list list = wfre_graph_targets(graph, d->search->split, relation, *entity);
+    *set = wfre_set_borrow(list.ids, list.count);
+    return WFRE_OK;
+}
+
 static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive)
 {
-    wfre_term left = formula->left;
-    wfre_term right = formula->right;
-    variable *from = own_term(d, left);
-    variable *to = own_term(d, right);
-    if (!from && !to) { /* entities and variables from outside */
-        wfre_test *test = add_test(d, WFRE_TEST_EDGE, positive);
-        test->relation = formula->relation;
-        test->left = left;
-        test->right = right;
-        return WFRE_OK;
-    }
-    if (from == to || !left.is_variable || !right.is_variable) {
+    variable *from = own_term(d, formula->left);
+    variable *to = own_term(d, formula->right);
+    if (!from && !to) /* entities and variables from outside */
+        return add_term_test(d, formula, positive);
+    if (formula->variable_count == 1) {
         wfre_set set;
-        if (from == to) {
-            CHECK(find_loops(d, formula->relation, &set));
-        } else {
-            wfre_list list = to ? wfre_graph_targets(d->search->exact->graph, d->search->split,
-                                                     formula->relation, left.id)
-                                : wfre_graph_targets(d->search->exact->graph, d->search->split,
-                                                     formula->relation ^ 1, right.id);
-            set = wfre_set_borrow(list.ids, list.count);
-        }
-        set.complement = !positive;
+        CHECK(find_values(d, formula, &set));
+        set.complement ^= !positive;
         return restrict_domain(d, from ? from : to, set);
     }
-    if (positive) {
-        d->atoms[d->atom_count++] = (atom){formula->relation, left.id, right.id, false};
-        return WFRE_OK;
-    }
-    uint32_t *variables = take(d, 2, sizeof *variables);
-    if (!variables)
-        return no_memory(d);
-    variables[0] = left.id;
-    variables[1] = right.id;
-    wfre_test *test = add_test(d, WFRE_TEST_EDGE, false);
-    test->relation = formula->relation;
-    test->left = left;
-    test->right = right;
-    test->variables = variables;
-    test->variable_count = 2;
+    if (!positive)
+        return add_term_test(d, formula, false);
+    wfre_relation relation = formula->kind == WFRE_EQUAL ? WFRE_NONE : formula->relation;
+    d->atoms[d->atom_count++] = (atom){relation, formula->left.id, formula->right.id, false};
     return WFRE_OK;
+}
+
+/* ---- questions within the question -------------------------------------------------------- */
+
+bool wfre_may_hold(const wfre_search *search, const wfre_formula *formula, uint32_t of,
+                   wfre_relation relation)
+{
+    wfre_term left = formula->left, right = formula->right;
+    switch (formula->kind) {
+    case WFRE_LINK:
+        if (formula->variable != of)
+            return true;
+        return (left.is_variable ||
+                wfre_find_group(search->edges, relation, left.id) != WFRE_NONE) &&
+               (right.is_variable ||
+                wfre_find_group(search->edges, relation ^ 1, right.id) != WFRE_NONE);
+    case WFRE_AND:
+        for (uint32_t i = 0; i < formula->child_count; i++)
+            if (!wfre_may_hold(search, formula->children[i], of, relation))
+                return false;
+        return true;
+    case WFRE_OR:
+        for (uint32_t i = 0; i < formula->child_count; i++)
+            if (wfre_may_hold(search, formula->children[i], of, relation))
+                return true;
+        return false;
+    case WFRE_EXISTS:
+        return wfre_may_hold(search, formula->children[0], of, relation);
+    default:
+        return true;
+    }
+}
+
+/* Plans the body of a quantifier over relations, for each that may do. */
+static wfre_status plan_relations(wfre_search *search, const wfre_formula *exists,
+                                  wfre_targets targets, wfre_plans *plans)
+{
+    wfre_status status = WFRE_OK;
+    const wfre_formula *body = exists->children[0];
+    uint32_t relations = wfre_graph_relations(search->exact->graph);
+    wfre_plan *items = NULL;
+    size_t capacity = 0, count = 0;
+    for (wfre_relation r = 0; r < relations; r += 2) {
+        wfre_plans part;
+        if (!wfre_may_hold(search, body, exists->variable, r))
+            continue;
+        const wfre_formula *grounded =
+            wfre_formula_with_relation(&search->arena, body, exists->variable, r);
+        if (!grounded)
+            TRY(wfre_fail_memory(search->error, "planning a query"));
+        TRY(wfre_plan_formula(search, grounded, true, targets, &part));
+        if (!WFRE_RESERVE(&items, &capacity, count + part.count))
+            TRY(wfre_fail_memory(search->error, "planning a query"));
+        for (size_t i = 0; i < part.count; i++)
+            items[count++] = part.items[i];
+    }
+    wfre_plan *kept = wfre_arena_alloc(&search->arena, count, sizeof *kept);
+    if (!kept)
+        TRY(wfre_fail_memory(search->error, "planning a query"));
+    for (size_t i = 0; i < count; i++)
+        kept[i] = items[i];
+    *plans = (wfre_plans){kept, count};
+cleanup:
+    wfre_free(items);
+    return status;
 }
 
 /* Plans a literal that is a question of its own; about at most one variable it is also answered,
  * for all entities. */
 static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
 {
-    wfre_clauses clauses;
-    size_t count = 0;
-    uint32_t *variables =
-        wfre_arena_alloc(&search->arena, search->variable_count, sizeof *variables);
-    if (!variables || !wfre_clauses_of_literal(&search->arena, literal, &clauses, &sub->negated))
-        return wfre_fail_memory(search->error, "planning a query");
-    wfre_free_variables(literal.formula, variables, &count);
-    sub->variables = variables;
-    sub->variable_count = count;
-    CHECK(wfre_plan_clauses(search, clauses, count == 1 ? variables[0] : WFRE_NONE, &sub->plans));
-    if (count == 0)
+    const wfre_formula *formula = literal.formula;
+    bool positive = literal.positive;
+    for (; formula->kind == WFRE_NOT; positive = !positive)
+        formula = formula->children[0];
+    sub->negated = formula->kind == WFRE_EXISTS && !positive;
+    sub->variables = formula->variables;
+    sub->variable_count = formula->variable_count;
+    wfre_targets targets = {sub->variables, sub->variable_count == 1};
+    if (formula->kind == WFRE_EXISTS && formula->of_relations)
+        CHECK(plan_relations(search, formula, targets, &sub->plans));
+    else
+        CHECK(wfre_plan_formula(search, formula, positive || sub->negated, targets, &sub->plans));
+    if (sub->variable_count == 0)
         CHECK(wfre_search_any(search, sub->plans, &sub->holds));
-    else if (count == 1)
+    else if (sub->variable_count == 1)
         CHECK(wfre_search_set(search, sub->plans, &sub->set));
     return WFRE_OK;
 }
@@ -277,6 +357,11 @@ static wfre_status follow(draft *d, const variable *from, wfre_relation relation
         return status;
     wfre_set image = from ? wfre_set_view(from->domain) : wfre_set_empty();
     image.complement ^= !from;
+    if (relation == WFRE_NONE) { /* both domains live on */
+        if (from && !wfre_set_copy(d->sets, &from->domain, &image))
+            return no_memory(d);
+        return restrict_domain(d, to, image);
+    }
     if (!wfre_set_project(d->sets, d->search->edges, relation, &image)) {
         wfre_set_release(d->sets, &image);
         return no_memory(d);
@@ -288,7 +373,7 @@ static wfre_status follow(draft *d, const variable *from, wfre_relation relation
 static wfre_status fold(draft *d, variable *v, bool *folded)
 {
     atom *only = NULL;
-    if (v->folded || v->id == d->target || v->test_count > 0)
+    if (v->folded || v->asked || v->test_count > 0)
         return WFRE_OK;
     for (size_t i = 0; i < v->atom_count; i++) {
         if (v->atoms[i]->folded)
@@ -302,7 +387,7 @@ static wfre_status fold(draft *d, variable *v, bool *folded)
         variable *other = own(d, forward ? only->right : only->left);
         if (!other)
             return WFRE_OK;
-        CHECK(follow(d, v, only->relation ^ !forward, other));
+        CHECK(follow(d, v, forward ? only->relation : inverse(only->relation), other));
         only->folded = true;
     }
     v->folded = *folded = true;
@@ -323,7 +408,7 @@ static wfre_status shrink_domains(draft *d)
             if (a->folded)
                 continue;
             CHECK(follow(d, own(d, a->left), a->relation, own(d, a->right)));
-            CHECK(follow(d, own(d, a->right), a->relation ^ 1, own(d, a->left)));
+            CHECK(follow(d, own(d, a->right), inverse(a->relation), own(d, a->left)));
         }
     return WFRE_OK;
 }
@@ -349,8 +434,19 @@ static size_t count_sources(const draft *d, const variable *v)
     return count;
 }
 
-/* The variable to place next: the one asked for, else one with candidates from above, else the one
- * with the smallest domain. */
+/* Whether a is better placed first than b. */
+static bool comes_before(const draft *d, const variable *a, size_t a_sources, const variable *b,
+                         size_t b_sources)
+{
+    if (a_sources != b_sources)
+        return a_sources > b_sources;
+    if (a->asked != b->asked)
+        return a->asked;
+    return wfre_set_size(d->sets, &a->domain) < wfre_set_size(d->sets, &b->domain);
+}
+
+/* The variable to place next: the only one asked for, else one with candidates from above, else one
+ * asked for, else the one with the smallest domain. */
 static variable *choose(draft *d, variable *const *members, size_t count)
 {
     variable *best = NULL;
@@ -358,11 +454,9 @@ static variable *choose(draft *d, variable *const *members, size_t count)
     for (size_t i = 0; i < count; i++) {
         variable *v = members[i];
         size_t sources = count_sources(d, v);
-        if (v->id == d->target)
+        if (v->asked && d->targets.count == 1)
             return v;
-        if (!best || sources > best_sources ||
-            (sources == best_sources &&
-             wfre_set_size(d->sets, &v->domain) < wfre_set_size(d->sets, &best->domain))) {
+        if (!best || comes_before(d, v, sources, best, best_sources)) {
             best = v;
             best_sources = sources;
         }
@@ -398,7 +492,7 @@ static wfre_status place(draft *d, variable *v, wfre_step **out)
         if (a->right == v->id && has_value(d, a->left))
             step->sources[step->source_count++] = (wfre_source){a->relation, a->left};
         else if (a->left == v->id && has_value(d, a->right))
-            step->sources[step->source_count++] = (wfre_source){a->relation ^ 1, a->right};
+            step->sources[step->source_count++] = (wfre_source){inverse(a->relation), a->right};
     }
     v->placed = true;
     for (size_t i = 0; i < v->test_count; i++)
@@ -454,6 +548,21 @@ static size_t gather_component(draft *d, variable **members)
     return inside;
 }
 
+/* Moves the steps at or below which something is asked for behind the others; returns how many the
+ * others are. */
+static size_t part_asked(const draft *d, wfre_step **steps, size_t count)
+{
+    size_t others = 0;
+    for (size_t i = 0; i < count; i++) {
+        wfre_step *step = steps[i];
+        if (own(d, step->variable)->asked || step->asked_count > 0)
+            continue;
+        steps[i] = steps[others];
+        steps[others++] = step;
+    }
+    return others;
+}
+
 /* Steps for all members: one for each set of variables that are tied together, with the rest of
  * that set below it. */
 static wfre_status place_all(draft *d, variable **members, size_t count, wfre_step ***steps,
@@ -471,6 +580,10 @@ static wfre_status place_all(draft *d, variable **members, size_t count, wfre_st
         wfre_step *step = NULL;
         CHECK(place(d, first, &step));
         CHECK(place_all(d, members + 1, inside - 1, &step->children, &step->child_count));
+        size_t others = part_asked(d, step->children, step->child_count);
+        step->asked = step->children + others;
+        step->asked_count = step->child_count - others;
+        step->child_count = others;
         (*steps)[(*step_count)++] = step;
         members += inside;
         count -= inside;
@@ -523,11 +636,12 @@ static wfre_status make_steps(draft *d)
             members[count++] = &d->variables[i];
         }
     CHECK(place_all(d, members, count, &steps, &step_count));
+    size_t others = part_asked(d, steps, step_count);
+    plan->asked = steps + others;
+    plan->asked_count = step_count - others;
     plan->roots = steps;
-    for (size_t i = 0; i < step_count && !plan->impossible; i++) {
-        if (steps[i]->variable == d->target) {
-            plan->target = steps[i];
-        } else if (looks_outside(d, steps[i])) {
+    for (size_t i = 0; i < others && !plan->impossible; i++) {
+        if (looks_outside(d, steps[i])) {
             plan->roots[plan->root_count++] = steps[i];
         } else {
             bool holds;
@@ -552,7 +666,8 @@ static wfre_status open_draft(draft *d, const wfre_clause *clause)
 {
     uint32_t variables = d->search->variable_count;
     d->places = wfre_arena_alloc(&d->scratch, variables, sizeof *d->places);
-    d->variables = wfre_arena_alloc(&d->scratch, clause->variable_count + 1, sizeof *d->variables);
+    d->variables = wfre_arena_alloc(&d->scratch, clause->variable_count + d->targets.count,
+                                    sizeof *d->variables);
     d->atoms = wfre_arena_alloc(&d->scratch, clause->literal_count, sizeof *d->atoms);
     d->tests = take(d, clause->literal_count, sizeof *d->tests);
     if (!d->places || !d->variables || !d->atoms || !d->tests)
@@ -561,22 +676,24 @@ static wfre_status open_draft(draft *d, const wfre_clause *clause)
         d->places[v] = WFRE_NONE;
     for (size_t i = 0; i < clause->variable_count; i++)
         add_own(d, clause->variables[i]);
-    if (d->target != WFRE_NONE)
-        add_own(d, d->target);
+    for (size_t i = 0; i < d->targets.count; i++) {
+        add_own(d, d->targets.variables[i]);
+        own(d, d->targets.variables[i])->asked = true;
+    }
     return WFRE_OK;
 }
 
-static wfre_status plan_clause(wfre_search *search, const wfre_clause *clause, uint32_t target,
+static wfre_status plan_clause(wfre_search *search, const wfre_clause *clause, wfre_targets targets,
                                wfre_plan *plan)
 {
     wfre_status status;
     *plan = (wfre_plan){.impossible = search->exact->sets.entities == 0};
-    draft d = {.search = search, .sets = &search->exact->sets, .plan = plan, .target = target};
+    draft d = {.search = search, .sets = &search->exact->sets, .plan = plan, .targets = targets};
     TRY(wfre_exact_check(search->exact, search->error));
     TRY(open_draft(&d, clause));
     for (size_t i = 0; i < clause->literal_count && !plan->impossible; i++) {
         wfre_literal literal = clause->literals[i];
-        if (literal.formula->kind == WFRE_ATOM)
+        if (literal.formula->child_count == 0)
             TRY(add_atom(&d, literal.formula, literal.positive));
         else
             TRY(add_subformula(&d, literal));
@@ -592,17 +709,17 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_plan_clauses(wfre_search *search, wfre_clauses clauses, uint32_t target,
-                              wfre_plans *plans)
+wfre_status wfre_plan_formula(wfre_search *search, const wfre_formula *formula, bool positive,
+                              wfre_targets targets, wfre_plans *plans)
 {
+    wfre_clauses clauses;
+    wfre_clause_maker maker = {&search->arena, search->error};
+    CHECK(wfre_clauses_of(&maker, formula, positive, &clauses));
     wfre_plan *items = wfre_arena_alloc(&search->arena, clauses.count, sizeof *items);
     if (!items)
         return wfre_fail_memory(search->error, "planning a query");
-    for (size_t i = 0; i < clauses.count; i++) {
-        wfre_status status = plan_clause(search, &clauses.items[i], target, &items[i]);
-        if (status != WFRE_OK)
-            return status;
-    }
+    for (size_t i = 0; i < clauses.count; i++)
+        CHECK(plan_clause(search, &clauses.items[i], targets, &items[i]));
     *plans = (wfre_plans){items, clauses.count};
     return WFRE_OK;
 }

@@ -23,6 +23,7 @@ typedef struct wfre_plans {
 
 typedef enum wfre_test_kind {
     WFRE_TEST_EDGE,  /* relation(left, right) */
+    WFRE_TEST_EQUAL, /* left is right */
     WFRE_TEST_SET,   /* left is in the set */
     WFRE_TEST_PLANS, /* one of the plans holds */
 } wfre_test_kind;
@@ -41,7 +42,7 @@ typedef struct wfre_test {
 
 /* An atom that gives candidates: the targets of the value of `from`. */
 typedef struct wfre_source {
-    wfre_relation relation;
+    wfre_relation relation; /* WFRE_NONE: the value itself */
     uint32_t from;
 } wfre_source;
 
@@ -52,8 +53,10 @@ typedef struct wfre_step {
     size_t source_count;
     const wfre_test **tests;
     size_t test_count;
-    struct wfre_step **children;
+    struct wfre_step **children; /* below which nothing is asked for */
     size_t child_count;
+    struct wfre_step **asked; /* the other children */
+    size_t asked_count;
     /* While searching: the lists to intersect and the place in each. */
     wfre_list *lists;
     size_t *at;
@@ -65,7 +68,8 @@ typedef struct wfre_plan {
     bool impossible;         /* no need to search */
     const wfre_test **tests; /* on variables from outside */
     size_t test_count;
-    wfre_step *target; /* of the variable asked for, if any */
+    wfre_step **asked; /* at or below which something is asked for */
+    size_t asked_count;
     wfre_step **roots; /* the other steps that stand alone */
     size_t root_count;
 } wfre_plan;
@@ -97,16 +101,40 @@ typedef struct wfre_search {
     wfre_error *error;
 } wfre_search;
 
-/* Plans each clause. `target` is the variable asked for, or WFRE_NONE if the question is whether
- * the clause holds; variables that are neither it nor the clause's own come from outside. */
-WFRE_NODISCARD wfre_status wfre_plan_clauses(wfre_search *search, wfre_clauses clauses,
-                                             uint32_t target, wfre_plans *plans);
+/* The variables whose values are asked for; none if the question is whether a clause holds. */
+typedef struct wfre_targets {
+    const uint32_t *variables;
+    size_t count;
+} wfre_targets;
+
+/* Plans each clause of the formula, or of its negation. Variables that are neither targets nor the
+ * clause's own come from outside; none of them stands for a relation. */
+WFRE_NODISCARD wfre_status wfre_plan_formula(wfre_search *search, const wfre_formula *formula,
+                                             bool positive, wfre_targets targets,
+                                             wfre_plans *plans);
+/* Whether the formula may hold with this relation for the variable `of`; false is certain. */
+bool wfre_may_hold(const wfre_search *search, const wfre_formula *formula, uint32_t of,
+                   wfre_relation relation);
 
 /* What the search offers to the planner (exact/join.c). */
-/* The values of the target for which one of the plans holds; the set is the caller's. */
+/* The values of the only target for which one of the plans holds; the set is the caller's. */
 WFRE_NODISCARD wfre_status wfre_search_set(wfre_search *search, wfre_plans plans, wfre_set *set);
 /* Whether one of the plans holds with the values that outside variables have. */
 WFRE_NODISCARD wfre_status wfre_search_any(wfre_search *search, wfre_plans plans, bool *holds);
+/* Whether the plan's outside tests and all its roots hold. */
+WFRE_NODISCARD wfre_status wfre_search_plan(wfre_search *search, const wfre_plan *plan,
+                                            bool *holds);
 WFRE_NODISCARD wfre_status wfre_search_step(wfre_search *search, wfre_step *step, bool *holds);
+/* The way through a step's candidates: begin, take the next (false at the end), give it to the
+ * variable and look whether the tests and what is below hold. */
+void wfre_step_begin(const wfre_search *search, wfre_step *step);
+bool wfre_step_next(const wfre_search *search, wfre_step *step, wfre_entity *candidate);
+WFRE_NODISCARD wfre_status wfre_step_try(wfre_search *search, const wfre_step *step,
+                                         wfre_entity candidate, bool *holds);
+
+WFRE_NODISCARD wfre_status wfre_search_open(wfre_search *search, wfre_exact *exact,
+                                            wfre_split split, const wfre_query *query,
+                                            wfre_error *error);
+void wfre_search_close(wfre_search *search);
 
 #endif

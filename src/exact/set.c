@@ -102,6 +102,21 @@ static bool stored_has(const wfre_set *set, wfre_entity entity)
     return at < set->count && set->ids[at] == entity;
 }
 
+bool wfre_set_copy(wfre_sets *sets, const wfre_set *set, wfre_set *copy)
+{
+    *copy = *set;
+    if (set->slot == WFRE_NONE)
+        return true;
+    copy->slot = take_slot(sets);
+    if (copy->slot == WFRE_NONE)
+        return false;
+    if (set->dense)
+        copy->words = memcpy(sets->slots[copy->slot], set->words, sets->words * sizeof *set->words);
+    else
+        copy->ids = memcpy(slot_ids(sets, copy->slot), set->ids, set->count * sizeof *set->ids);
+    return true;
+}
+
 bool wfre_set_has(const wfre_set *set, wfre_entity entity)
 {
     return stored_has(set, entity) != set->complement;

@@ -63,6 +63,9 @@ static inline wfre_set wfre_set_view(wfre_set set)
     return set;
 }
 
+/* The same set in memory of its own, unless it is borrowed already. False when out of memory. */
+bool wfre_set_copy(wfre_sets *sets, const wfre_set *set, wfre_set *copy);
+
 static inline size_t wfre_set_size(const wfre_sets *sets, const wfre_set *set)
 {
     return set->complement ? sets->entities - set->count : set->count;

@@ -378,33 +378,43 @@ wfre_status wfre_calibrate_on(wfre_session *session, const wfre_rank_query *quer
     return status;
 }
 
-wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const char *queries,
-                           wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+wfre_status wfre_calibrate_with(const wfre_graph *graph, wfre_model *model,
+                                const wfre_queryset *set, wfre_pool *pool,
+                                const wfre_monitor *monitor, wfre_error *error)
 {
     GIVEN(graph);
     GIVEN(model);
     wfre_status status;
-    wfre_queryset set = {0};
     wfre_rank_query *list = NULL;
     wfre_session *session = NULL;
     wfre_calibration *made = NULL;
-    TRY(wfre_queryset_read(queries, graph, &set, error));
+    TRY(wfre_queryset_check_graph(set, graph, error));
     TRY(wfre_session_open(graph, model, pool, &session, error));
-    list = wfre_alloc_zero(set.count, sizeof *list);
+    list = wfre_alloc_zero(set->count, sizeof *list);
     if (!list)
         TRY(wfre_fail_memory(error, "calibrating"));
-    for (uint32_t q = 0; q < set.count; q++)
-        list[q] = (wfre_rank_query){.tree = set.rows[q].tree,
-                                    .easy = wfre_queryset_easy(&set, q),
-                                    .hard = wfre_queryset_hard(&set, q)};
-    TRY(wfre_calibrate_on(session, list, set.count, 0, monitor, &made, error));
+    for (uint32_t q = 0; q < set->count; q++)
+        list[q] = (wfre_rank_query){.tree = set->rows[q].tree,
+                                    .easy = wfre_queryset_easy(set, q),
+                                    .hard = wfre_queryset_hard(set, q)};
+    TRY(wfre_calibrate_on(session, list, set->count, 0, monitor, &made, error));
 cleanup:
     wfre_session_free(session);
     if (made) {
         wfre_calibration_free(model->calibration);
         model->calibration = made;
     }
-    wfre_queryset_clear(&set);
     wfre_free(list);
+    return status;
+}
+
+wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const char *queries,
+                           wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_queryset set = {0};
+    wfre_status status = wfre_queryset_read(queries, graph, &set, error);
+    if (status == WFRE_OK)
+        status = wfre_calibrate_with(graph, model, &set, pool, monitor, error);
+    wfre_queryset_clear(&set);
     return status;
 }

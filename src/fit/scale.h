@@ -3,7 +3,8 @@
  * Training sees only questions whose answers the graph proves. Where something is missing, the
  * histograms of an intersection's sets disagree and their minimum keeps too little of an answer's
  * mass, so that entities of little mass come first; where single edges are asked for, it may be
- * too much. One factor for each kind of last step (wfre_way.lift) makes up for it. */
+ * too much. One factor for each kind of last step (wfre_way.lift), an output
+ * scale, makes up for it. */
 #ifndef WFRE_SRC_FIT_SCALE_H
 #define WFRE_SRC_FIT_SCALE_H
 

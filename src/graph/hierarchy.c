@@ -411,7 +411,7 @@ static void triangle_chunk(void *context, size_t chunk, unsigned worker)
     triangle_task *task = context;
     size_t begin = chunk * TRIANGLES_A_CHUNK, end = begin + TRIANGLES_A_CHUNK;
     for (size_t i = begin; i < end && i < task->count; i++) {
-        wfre_rng rng = wfre_rng_keyed(task->seed, task->relation, i + 1);
+        wfre_rng rng = wfre_rng_for(task->seed, WFRE_FOR_HIERARCHY, task->relation, i + 1);
         task->value[i] = NAN;
         for (int draw = 0; draw < DRAWS && isnan(task->value[i]); draw++) {
             uint32_t drawn[3];
@@ -482,10 +482,10 @@ wfre_status wfre_graph_hierarchy(const wfre_graph *graph, wfre_split split, wfre
         result.entities = g.nodes;
         result.edges = g.edges;
         result.one_way = one_way_share(&g);
-        ok =
-            searches &&
-            krackhardt(&g, searches, pool, wfre_rng_keyed(seed, relation, 0), &result.krackhardt) &&
-            curvature(&task, pool, &result);
+        ok = searches &&
+             krackhardt(&g, searches, pool, wfre_rng_for(seed, WFRE_FOR_HIERARCHY, relation, 0),
+                        &result.krackhardt) &&
+             curvature(&task, pool, &result);
     }
     free_searches(searches, workers);
     free_compact(&g);

@@ -38,7 +38,7 @@ static void take_share(wfre_graph_builder *builder, uint32_t *order, counts *lef
         order[i] = i;
         count_triple(left, &builder->triples[i], 1);
     }
-    wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
+    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_DATA, 0, 0);
     uint64_t taken = 0;
     for (uint32_t i = 0; i < count && taken < share; i++) {
         uint32_t other = i + wfre_rng_below(&rng, count - i), picked = order[other];

@@ -209,7 +209,7 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: no triples%s%s",
                      wfre_input_name(sources[0]), count > 1 ? " in any of the sources" : " in it",
                      left_out ? " but those with literals or blank nodes, which were to be dropped"
-                              : "; --allow-empty takes it");
+                              : "; `allow-empty` takes it");
 }
 
 static wfre_status count_graph(const char *path, wfre_import_report *report, wfre_error *error)

@@ -45,7 +45,7 @@ static wfre_status hint_at_rdf(wfre_status status, wfre_name column, wfre_error 
         (memchr(column.bytes, '>', column.length) || memchr(column.bytes, ':', column.length));
     bool directive = column.length > 1 && column.bytes[0] == '@';
     if (error && status == WFRE_ERR_FORMAT && (iri || directive))
-        strncat(error->message, "; if this is RDF, say --format nt or ttl",
+        strncat(error->message, "; if this is RDF, set `format` to nt or ttl",
                 sizeof error->message - strlen(error->message) - 1);
     return status;
 }

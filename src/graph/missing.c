@@ -14,7 +14,7 @@ static size_t degree_of(const wfre_adjacency *edges, uint32_t group)
     return edges->group_begin[group + 1] - edges->group_begin[group];
 }
 
-/* Turns counts[0 .. most] of degrees into logarithms of room. */
+/* Turns counts[0 .. most] of degrees into logarithms of what is missing. */
 static void convert(float *counts, size_t most)
 {
     if ((double)counts[0] > IDLE * (double)counts[1])
@@ -25,41 +25,41 @@ static void convert(float *counts, size_t most)
     }
 }
 
-wfre_status wfre_room_measure(const wfre_graph *graph, wfre_split split, wfre_room *room,
-                              wfre_error *error)
+wfre_status wfre_missing_measure(const wfre_graph *graph, wfre_split split, wfre_missing *missing,
+                                 wfre_error *error)
 {
     const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
     uint32_t relations = wfre_graph_relations(graph);
     wfre_status status = wfre_graph_settle(graph, error); /* it is read whole */
     if (status != WFRE_OK)
         return status;
-    *room = (wfre_room){.begin = wfre_alloc(relations + (size_t)1, sizeof *room->begin)};
-    if (!room->begin)
+    *missing = (wfre_missing){.begin = wfre_alloc(relations + (size_t)1, sizeof *missing->begin)};
+    if (!missing->begin)
         return wfre_fail_memory(error, "counting edges");
-    room->begin[0] = 0;
+    missing->begin[0] = 0;
     for (wfre_relation r = 0; r < relations; r++) {
         size_t most = 1;
         for (uint32_t g = edges->relation_groups[r]; g < edges->relation_groups[r + 1]; g++)
             most = degree_of(edges, g) > most ? degree_of(edges, g) : most;
-        room->begin[r + 1] = room->begin[r] + most + 1;
+        missing->begin[r + 1] = missing->begin[r] + most + 1;
     }
-    room->logs = wfre_alloc_zero(room->begin[relations], sizeof *room->logs);
-    if (!room->logs)
+    missing->logs = wfre_alloc_zero(missing->begin[relations], sizeof *missing->logs);
+    if (!missing->logs)
         return wfre_fail_memory(error, "counting edges");
     for (wfre_relation r = 0; r < relations; r++) {
-        float *counts = room->logs + room->begin[r];
+        float *counts = missing->logs + missing->begin[r];
         uint32_t first = edges->relation_groups[r], end = edges->relation_groups[r + 1];
         for (uint32_t g = first; g < end; g++)
             counts[degree_of(edges, g)]++;
         counts[0] = (float)(wfre_graph_entities(graph) - (end - first));
-        convert(counts, room->begin[r + 1] - room->begin[r] - 1);
+        convert(counts, missing->begin[r + 1] - missing->begin[r] - 1);
     }
     return WFRE_OK;
 }
 
-void wfre_room_free(wfre_room *room)
+void wfre_missing_free(wfre_missing *missing)
 {
-    wfre_free(room->begin);
-    wfre_free(room->logs);
-    *room = (wfre_room){0};
+    wfre_free(missing->begin);
+    wfre_free(missing->logs);
+    *missing = (wfre_missing){0};
 }

@@ -13,21 +13,22 @@
 
 #include "graph/graph.h"
 
-typedef struct wfre_room {
+typedef struct wfre_missing {
     size_t *begin; /* by directed relation, + 1 */
     float *logs;   /* from begin[r] on: of degrees 0, 1, ... */
-} wfre_room;
+} wfre_missing;
 
 /* Of one split's edges. To be freed in any case. */
-WFRE_NODISCARD wfre_status wfre_room_measure(const wfre_graph *graph, wfre_split split,
-                                             wfre_room *room, wfre_error *error);
-void wfre_room_free(wfre_room *room);
+WFRE_NODISCARD wfre_status wfre_missing_measure(const wfre_graph *graph, wfre_split split,
+                                                wfre_missing *missing, wfre_error *error);
+void wfre_missing_free(wfre_missing *missing);
 
 /* The logarithm of what an entity lacks that has `degree` edges of a directed relation. No entity
  * may have more than it was measured with. */
-static inline float wfre_room_log(const wfre_room *room, wfre_relation relation, size_t degree)
+static inline float wfre_missing_log(const wfre_missing *missing, wfre_relation relation,
+                                     size_t degree)
 {
-    return room->logs[room->begin[relation] + degree];
+    return missing->logs[missing->begin[relation] + degree];
 }
 
 #endif

@@ -126,7 +126,7 @@ static wfre_status read_iri(parser *p, wfre_text *iri)
     if (p->base.length == 0 && iri->length > 0)
         return WFRE_OK; /* a name */
     if (p->base.length == 0)
-        return wfre_rdf_fail(&p->lexer, true, "<> means the base, but there is none: say --base");
+        return wfre_rdf_fail(&p->lexer, true, "<> means the base, but there is none: say `base`");
     wfre_text_clear(&p->scratch);
     wfre_iri_resolve(&p->scratch, name_of(&p->base), name_of(iri));
     wfre_text_clear(iri);

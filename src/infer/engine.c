@@ -68,7 +68,7 @@ void wfre_engine_unref(wfre_engine *engine)
     wfre_index_free(engine->index);
     wfre_matrices_free(engine->matrices);
     for (int split = 0; split < WFRE_SPLITS; split++)
-        wfre_room_free(&engine->room[split]);
+        wfre_missing_free(&engine->room[split]);
     (void)wfre_scope_enter((wfre_scope){0}); /* the rest was charged to nobody */
     wfre_model_free(engine->model);
     wfre_graph_close(engine->graph);
@@ -100,7 +100,7 @@ size_t wfre_engine_bytes(const wfre_engine *engine)
     return sizeof *engine + atomic_load(&engine->budget.used) + matrices;
 }
 
-wfre_status wfre_engine_room(wfre_engine *engine, wfre_split split, const wfre_room **room,
+wfre_status wfre_engine_room(wfre_engine *engine, wfre_split split, const wfre_missing **room,
                              wfre_error *error)
 {
     wfre_status status = WFRE_OK;
@@ -110,13 +110,13 @@ wfre_status wfre_engine_room(wfre_engine *engine, wfre_split split, const wfre_r
     pthread_mutex_lock(&engine->measuring);
     wfre_scope before = wfre_scope_enter(own_scope(engine));
     if (!atomic_load(&engine->has_room[split])) {
-        wfre_room made = {0};
-        status = wfre_room_measure(engine->graph, split, &made, error);
+        wfre_missing made = {0};
+        status = wfre_missing_measure(engine->graph, split, &made, error);
         if (status == WFRE_OK) {
             engine->room[split] = made;
             atomic_store_explicit(&engine->has_room[split], true, memory_order_release);
         } else {
-            wfre_room_free(&made);
+            wfre_missing_free(&made);
         }
     }
     (void)wfre_scope_enter(before);

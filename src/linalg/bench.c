@@ -74,7 +74,7 @@ void wfre_gemm_case_run_plain(wfre_gemm_case *gemm)
  * size of its terms. */
 static double find_largest_error(const wfre_gemm_case *gemm)
 {
-    wfre_rng rng = wfre_rng_keyed(1, 2, 3);
+    wfre_rng rng = wfre_rng_fixed(WFRE_FOR_BENCHES, UINT64_MAX);
     double largest = 0;
     for (size_t i = 0; i < 256 && !isnan(largest); i++) {
         const wfre_gemm_job *job = &gemm->jobs[i % gemm->shape->count];
@@ -102,7 +102,7 @@ static wfre_status prepare(wfre_gemm_case *gemm, const shape *s, wfre_error *err
         *tensors[t] = wfre_alloc_tensor(s->count * sizes[t], sizeof(float));
         if (!*tensors[t])
             return wfre_fail_memory(error, "making a benchmark's matrices");
-        wfre_rng rng = wfre_rng_keyed(1, t, 0);
+        wfre_rng rng = wfre_rng_fixed(WFRE_FOR_BENCHES, t);
         for (size_t i = 0; i < s->count * sizes[t]; i++)
             (*tensors[t])[i] = wfre_rng_float(&rng) - 0.5f;
     }

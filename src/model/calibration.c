@@ -49,7 +49,7 @@ static bool read_number(const char **text, double *number)
     char *end;
     if (**text != ' ')
         return false;
-    *number = strtod(*text + 1, &end);
+    *number = wfre_parse_real(*text + 1, &end);
     bool found = end > *text + 1 && isfinite(*number);
     *text = end;
     return found;

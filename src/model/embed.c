@@ -80,7 +80,7 @@ wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *const *trees, s
 /* Paths, and intersections with and without negation. */
 static const wfre_node *example(const wfre_model *model, wfre_arena *arena, size_t index)
 {
-    wfre_rng rng = wfre_rng_keyed(0, 3, index);
+    wfre_rng rng = wfre_rng_fixed(WFRE_FOR_EXAMPLES, index);
     const wfre_node *nodes[2];
     for (int k = 0; k < 2; k++) {
         wfre_entity entity = wfre_rng_below(&rng, model->entity_count);

@@ -87,13 +87,6 @@ wfre_status wfre_model_save(const wfre_model *model, const char *path, bool bf16
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Whether files from before a setting may lack it; the default is what they had. */
-static bool is_newer(const char *setting)
-{
-    return strcmp(setting, "members") == 0 || strncmp(setting, "lift-", 5) == 0 ||
-           strcmp(setting, "answering") == 0 || strncmp(setting, "edge-", 5) == 0;
-}
-
 wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *path,
                                      wfre_model_settings *settings, wfre_error *error)
 {
@@ -105,7 +98,7 @@ wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *p
     wfre_model_settings_default(settings);
     for (size_t i = 0; i < wfre_model_table_count; i++) {
         const char *text = wfre_safetensors_metadata(file, wfre_model_table[i].name);
-        if (!text && is_newer(wfre_model_table[i].name))
+        if (!text && (wfre_model_table[i].traits & WFRE_SETTING_LATER))
             continue;
         if (!text)
             return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,

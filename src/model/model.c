@@ -53,7 +53,7 @@ wfre_status wfre_layers_allocate(const wfre_model *model, wfre_layer *layers, wf
             tensor->data = wfre_alloc_tensor(tensor->count, sizeof(float));
             if (!tensor->data) {
                 wfre_layers_free(layers);
-                return wfre_fail_memory(error, "allocating a model; lower --dim or --bases");
+                return wfre_fail_memory(error, "allocating a model; lower `dim` or `bases`");
             }
             *fields[t] = tensor->data;
             (void)snprintf(tensor->name, sizeof tensor->name, "layer%u.%s", l, names[t]);
@@ -116,7 +116,7 @@ wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t en
     TRY(wfre_model_frame(settings, entity_count, relation_count, fingerprint, &model, error));
     float *entities = wfre_alloc_tensor((size_t)entity_count * settings->dim, sizeof(float));
     if (!entities) {
-        status = wfre_fail_memory(error, "allocating a model; lower --dim");
+        status = wfre_fail_memory(error, "allocating a model; lower `dim`");
         goto cleanup;
     }
     wfre_model_set_entities(model, entities);
@@ -151,7 +151,7 @@ void wfre_model_free(wfre_model *model)
 
 static void fill_normal(wfre_tensor *tensor, double deviation, uint64_t seed, uint64_t index)
 {
-    wfre_rng rng = wfre_rng_keyed(seed, index, 0);
+    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, index, 0);
     for (size_t i = 0; i < tensor->count; i++)
         tensor->data[i] = (float)(deviation * wfre_rng_normal(&rng));
 }
@@ -160,7 +160,7 @@ static void fill_normal(wfre_tensor *tensor, double deviation, uint64_t seed, ui
  * the coefficients does not matter much, since the layer norm takes it out. */
 static void initialise(wfre_model *model, uint64_t seed)
 {
-    wfre_rng rng = wfre_rng_keyed(seed, 0, 0);
+    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, 0, 0);
     for (size_t i = 0; i < model->tensors[0].count; i++)
         model->entities[i] = wfre_rng_float(&rng);
     double width = (double)wfre_model_width(model), matrices = wfre_model_matrices(model);

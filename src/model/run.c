@@ -66,13 +66,10 @@ static uint32_t only_child(const wfre_program *program, uint32_t row)
 
 /* ---- random masks ------------------------------------------------------------------------- */
 
-enum { MASK_INPUT = 1, MASK_NEGATION = 2 };
-
 /* The mask of a row, the same whenever it is asked for again. */
-static wfre_coin open_mask(const wfre_run *run, int what, float rate, uint32_t row)
+static wfre_coin open_mask(const wfre_run *run, wfre_draw what, float rate, uint32_t row)
 {
-    uint64_t seed = run->noise.seed ^ (uint64_t)what << 56;
-    return wfre_coin_make(wfre_rng_keyed(seed, run->noise.step, row), rate);
+    return wfre_coin_make(wfre_rng_for(run->noise.seed, what, run->noise.step, row), rate);
 }
 
 /* ---- tasks over rows ---------------------------------------------------------------------- */
@@ -144,7 +141,7 @@ static void negate_forward(wfre_run *run, uint32_t row)
         run->vectors->complement(d, x, z);
         return;
     }
-    wfre_coin mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
+    wfre_coin mask = open_mask(run, WFRE_FOR_NEGATION, run->noise.drop_negation, row);
     for (size_t i = 0; i < d; i++)
         z[i] = wfre_coin_throw(&mask) ? 0.5f : 1 - x[i];
 }
@@ -158,7 +155,7 @@ static void negate_backward(wfre_run *run, uint32_t row)
         run->vectors->axpy(d, -1, dz, dx);
         return;
     }
-    wfre_coin mask = open_mask(run, MASK_NEGATION, run->noise.drop_negation, row);
+    wfre_coin mask = open_mask(run, WFRE_FOR_NEGATION, run->noise.drop_negation, row);
     for (size_t i = 0; i < d; i++)
         dx[i] -= wfre_coin_throw(&mask) ? 0 : dz[i];
 }
@@ -231,7 +228,7 @@ static void gather_forward(wfre_run *run, uint32_t row, uint32_t projection, uns
         return;
     }
     float scale = 1 / (1 - run->noise.drop_input);
-    wfre_coin mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
+    wfre_coin mask = open_mask(run, WFRE_FOR_INPUTS, run->noise.drop_input, row);
     for (size_t i = 0; i < d; i++)
         y[i] = wfre_coin_throw(&mask) ? 0 : x[i] * scale;
 }
@@ -247,7 +244,7 @@ static void gather_backward(wfre_run *run, uint32_t row, uint32_t projection, un
         return;
     }
     float scale = 1 / (1 - run->noise.drop_input);
-    wfre_coin mask = open_mask(run, MASK_INPUT, run->noise.drop_input, row);
+    wfre_coin mask = open_mask(run, WFRE_FOR_INPUTS, run->noise.drop_input, row);
     for (size_t i = 0; i < d; i++)
         dx[i] += wfre_coin_throw(&mask) ? 0 : dy[i] * scale;
 }

@@ -15,45 +15,51 @@ static const char *const SCORES[] = {"wfr", "local", "hellinger",   "kl", "l1",
 #define FIELD(member) offsetof(wfre_model_settings, member)
 
 const wfre_setting wfre_model_table[] = {
-    {"dim", WFRE_SETTING_U32, FIELD(dim), 1, 65536, NULL, "length of a histogram"},
+    {"dim", WFRE_SETTING_U32, FIELD(dim), 1, 65536, NULL, "length of a histogram",
+     WFRE_SETTING_SIZE},
     {"bases", WFRE_SETTING_U32, FIELD(bases), 0, 65536, NULL,
-     "matrices that relations are mixed from; 0: a free one for each relation"},
+     "matrices that relations are mixed from; 0: a free one for each relation", WFRE_SETTING_SIZE},
     {"layers", WFRE_SETTING_U32, FIELD(layers), 1, WFRE_MAXIMUM_LAYERS, NULL,
-     "layers of a projection"},
+     "layers of a projection", WFRE_SETTING_SIZE},
     {"members", WFRE_SETTING_U32, FIELD(members), 1, 65536, NULL,
-     "equal parts of a histogram, each projected (and, with the local guide, learned) by itself"},
+     "equal parts of a histogram, each projected (and, with the local guide, learned) by itself",
+     WFRE_SETTING_SIZE | WFRE_SETTING_LATER},
     {"tnorm", WFRE_SETTING_NAME, FIELD(tnorm), 0, 0, TNORMS,
-     "intersection: godel, product or lukasiewicz"},
-    {"union", WFRE_SETTING_NAME, FIELD(way.unions), 0, 0, UNIONS,
-     "union: dnf, demorgan or tconorm"},
+     "intersection: godel, product or lukasiewicz", WFRE_SETTING_PLAIN},
+    {"union", WFRE_SETTING_NAME, FIELD(way.unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm",
+     WFRE_SETTING_OF_EMBEDDING},
     {"score", WFRE_SETTING_NAME, FIELD(score.kind), 0, 0, SCORES,
-     "wfr, local, hellinger, kl, l1, l2, inner or wasserstein"},
+     "wfr, local, hellinger, kl, l1, l2, inner or wasserstein", WFRE_SETTING_OF_SCORE},
     {"block", WFRE_SETTING_U32, FIELD(score.block), 1, 4096, NULL,
-     "bins in a block; at most 64 with the score wfr"},
+     "bins in a block; at most 64 with the score wfr", WFRE_SETTING_PLAIN},
     {"radius", WFRE_SETTING_REAL, FIELD(score.radius), 1e-6, 1e6, NULL,
-     "how far mass moves, in bins"},
+     "how far mass moves, in bins", WFRE_SETTING_OF_SCORE},
     {"power", WFRE_SETTING_REAL, FIELD(score.power), -1, 1e4, NULL,
-     "of the iteration's kernel; -1 means 2/epsilon"},
-    {"epsilon", WFRE_SETTING_REAL, FIELD(score.epsilon), 1e-3, 1e3, NULL,
-     "entropic regularisation"},
+     "of the iteration's kernel; -1 means 2/epsilon", WFRE_SETTING_OF_SCORE},
+    {"epsilon", WFRE_SETTING_REAL, FIELD(score.epsilon), 1e-3, 1e3, NULL, "entropic regularisation",
+     WFRE_SETTING_PLAIN},
     {"iterations", WFRE_SETTING_U32, FIELD(score.iterations), 1, WFRE_ITERATION_LIMIT, NULL,
-     "of the score; part of the model"},
+     "of the score; part of the model", WFRE_SETTING_OF_SCORE},
     {"floor", WFRE_SETTING_REAL, FIELD(score.floor), 1e-12, 1, NULL,
-     "added to every element before scoring"},
-    {"gamma", WFRE_SETTING_REAL, FIELD(gamma), -1e6, 1e6, NULL, "margin"},
-    {"rho", WFRE_SETTING_REAL, FIELD(rho), 1e-9, 1e9, NULL, "scale of the distance"},
+     "added to every element before scoring", WFRE_SETTING_PLAIN},
+    {"gamma", WFRE_SETTING_REAL, FIELD(gamma), -1e6, 1e6, NULL, "margin", WFRE_SETTING_PLAIN},
+    {"rho", WFRE_SETTING_REAL, FIELD(rho), 1e-9, 1e9, NULL, "scale of the distance",
+     WFRE_SETTING_PLAIN},
     {"lift-projection", WFRE_SETTING_REAL, FIELD(way.lift[WFRE_LAST_PROJECTION]), 1e-3, 1e3, NULL,
-     "what is asked is multiplied by this, if a projection is its last step"},
+     "what is asked is multiplied by this, if a projection is its last step",
+     WFRE_SETTING_LATER | WFRE_SETTING_OF_LIFT},
     {"lift-intersection", WFRE_SETTING_REAL, FIELD(way.lift[WFRE_LAST_INTERSECTION]), 1e-3, 1e3,
-     NULL, "the same for intersections"},
+     NULL, "the same for intersections", WFRE_SETTING_LATER | WFRE_SETTING_OF_LIFT},
     {"lift-negation", WFRE_SETTING_REAL, FIELD(way.lift[WFRE_LAST_NEGATION]), 1e-3, 1e3, NULL,
-     "the same for intersections with a complement"},
+     "the same for intersections with a complement", WFRE_SETTING_LATER | WFRE_SETTING_OF_LIFT},
     {"answering", WFRE_SETTING_NAME, FIELD(way.by), 0, 0, ANSWERINGS,
-     "of questions: embedding (as a whole) or edges (one by one, known ones certain)"},
+     "of questions: embedding (as a whole) or edges (one by one, known ones certain)",
+     WFRE_SETTING_LATER | WFRE_SETTING_SAYS_EDGES},
     {"edge-sharpness", WFRE_SETTING_REAL, FIELD(way.edge_sharpness), 1e-3, 1e3, NULL,
-     "factor of the logits of edges"},
+     "factor of the logits of edges", WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
     {"edge-room", WFRE_SETTING_REAL, FIELD(way.edge_room), 0, 100, NULL,
-     "how much it counts that an entity seems to lack an edge"},
+     "how much it counts that an entity seems to lack an edge",
+     WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
 
@@ -81,6 +87,22 @@ wfre_setting_text wfre_model_setting(const wfre_model_settings *settings, size_t
     wfre_setting_text text = {.name = row->name, .help = row->help};
     wfre_setting_print(row, settings, text.value, sizeof text.value);
     return text;
+}
+
+bool wfre_model_same_sizes(const wfre_model_settings *a, const wfre_model_settings *b)
+{
+    bool same = true;
+    for (size_t i = 0; i < wfre_model_table_count; i++)
+        if (wfre_model_table[i].traits & WFRE_SETTING_SIZE)
+            same = same && wfre_setting_same(&wfre_model_table[i], a, b);
+    return same;
+}
+
+void wfre_model_copy_sizes(wfre_model_settings *to, const wfre_model_settings *from)
+{
+    for (size_t i = 0; i < wfre_model_table_count; i++)
+        if (wfre_model_table[i].traits & WFRE_SETTING_SIZE)
+            wfre_setting_copy(&wfre_model_table[i], to, from);
 }
 
 void wfre_model_settings_default(wfre_model_settings *settings)

@@ -71,7 +71,7 @@ static wfre_status reserve(wfre_weights *weights, const wfre_weights_job *job, w
          wfre_reserve_tensor(&weights->built_bias, &weights->built_bias_capacity, used * d) &&
          wfre_reserve_tensor(&weights->mixing, &weights->mixing_capacity, mixing)))
         return WFRE_OK;
-    return wfre_fail_memory(error, "building relation matrices; lower --dim or --batch");
+    return wfre_fail_memory(error, "building relation matrices; lower `dim` or `batch`");
 }
 
 /* ---- mixing coefficients ------------------------------------------------------------------ */
@@ -95,10 +95,9 @@ static void mix_relation(void *context, size_t u, unsigned worker)
         return;
     }
     float rate = job->noise->drop_basis, scale = 1 / (1 - rate);
-    wfre_coin mask =
-        wfre_coin_make(wfre_rng_keyed(job->noise->seed ^ 0x6261736573u, job->noise->step,
-                                      (uint64_t)relation << 8 | job->layer),
-                       rate);
+    wfre_coin mask = wfre_coin_make(wfre_rng_for(job->noise->seed, WFRE_FOR_BASES, job->noise->step,
+                                                 (uint64_t)relation << 8 | job->layer),
+                                    rate);
     for (size_t s = 0; s < wfre_model_width(job->model); s++) {
         float *mixed = task->weights->mixing + (s * used + u) * count;
         for (size_t j = 0; j < count; j++)

@@ -1,211 +1,284 @@
-/* Distribution into clauses, with a bound on their number. */
+/* Distribution, with a limit; and from formulas to clauses. */
 #include "query/clause.h"
 
-/* Beyond this many clauses a conjunction keeps its disjunctions as literals. */
-enum { CLAUSE_LIMIT = 256 };
+#include <string.h>
 
-static bool single(wfre_arena *arena, const wfre_formula *formula, bool positive, wfre_clauses *out)
+#include "base/scope.h"
+
+static wfre_status no_memory(const wfre_clause_maker *maker)
 {
-    wfre_clause *clause = wfre_arena_alloc(arena, 1, sizeof *clause);
-    wfre_literal *literal = wfre_arena_alloc(arena, 1, sizeof *literal);
-    if (!clause || !literal)
-        return false;
-    *literal = (wfre_literal){formula, positive};
-    *clause = (wfre_clause){.literals = literal, .literal_count = 1};
-    *out = (wfre_clauses){clause, 1};
-    return true;
+    return wfre_fail_memory(maker->error, "bringing a query to normal form");
 }
 
-/* Either clause list: the alternatives one after another. */
-static bool append(wfre_arena *arena, wfre_clauses *left, wfre_clauses right)
+/* ---- making ------------------------------------------------------------------------------- */
+
+static wfre_status make(wfre_clause_maker *maker, const wfre_clause_form *model,
+                        const wfre_clause_form *const *children, uint32_t count,
+                        const wfre_clause_form **form)
 {
-    size_t count = left->count + right.count;
-    wfre_clause *items = wfre_arena_alloc(arena, count, sizeof *items);
-    if (!items)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        items[i] = i < left->count ? left->items[i] : right.items[i - left->count];
-    *left = (wfre_clauses){items, count};
-    return true;
+    wfre_clause_form *made = wfre_arena_alloc(maker->arena, 1, sizeof *made);
+    const wfre_clause_form **copy = wfre_arena_alloc(maker->arena, count, sizeof *copy);
+    if (!made || !copy)
+        return no_memory(maker);
+    *made = *model;
+    if (count > 0)
+        memcpy(copy, children, count * sizeof *copy);
+    made->children = copy;
+    made->child_count = count;
+    *form = made;
+    return WFRE_OK;
 }
 
-/* The conjunction of two clauses. Quantifiers bind variables of their own, so none clash. */
-static bool join_clauses(wfre_arena *arena, const wfre_clause *a, const wfre_clause *b,
-                         wfre_clause *out)
+wfre_status wfre_clause_literal(wfre_clause_maker *maker, wfre_literal literal, size_t weight,
+                                const wfre_clause_form **form)
 {
-    size_t literals = a->literal_count + b->literal_count;
-    size_t variables = a->variable_count + b->variable_count;
-    wfre_literal *l = wfre_arena_alloc(arena, literals, sizeof *l);
-    uint32_t *v = wfre_arena_alloc(arena, variables, sizeof *v);
-    if (!l || !v)
-        return false;
-    for (size_t i = 0; i < literals; i++)
-        l[i] = i < a->literal_count ? a->literals[i] : b->literals[i - a->literal_count];
-    for (size_t i = 0; i < variables; i++)
-        v[i] = i < a->variable_count ? a->variables[i] : b->variables[i - a->variable_count];
-    *out = (wfre_clause){l, literals, v, variables};
-    return true;
+    wfre_clause_form model = {
+        .kind = WFRE_CLAUSE_LITERAL, .literal = literal, .clauses = 1, .weight = weight};
+    return make(maker, &model, NULL, 0, form);
 }
 
-/* Both clause lists: every pair of alternatives. */
-static bool multiply(wfre_arena *arena, wfre_clauses *left, wfre_clauses right)
+wfre_status wfre_clause_any(wfre_clause_maker *maker, const wfre_clause_form *const *parts,
+                            uint32_t count, const wfre_clause_form **form)
 {
-    size_t count = left->count * right.count;
-    wfre_clause *items = wfre_arena_alloc(arena, count, sizeof *items);
-    if (!items)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!join_clauses(arena, &left->items[i / right.count], &right.items[i % right.count],
-                          &items[i]))
-            return false;
-    *left = (wfre_clauses){items, count};
-    return true;
-}
-
-/* The conjunction of any number of clauses. */
-static bool join_all(wfre_arena *arena, const wfre_clause *clauses, size_t count, wfre_clause *out)
-{
-    size_t literals = 0, variables = 0;
-    for (size_t i = 0; i < count; i++) {
-        literals += clauses[i].literal_count;
-        variables += clauses[i].variable_count;
+    wfre_clause_form model = {.kind = WFRE_CLAUSE_ANY};
+    for (uint32_t i = 0; i < count; i++) {
+        model.clauses += parts[i]->clauses;
+        model.weight += parts[i]->weight;
     }
-    wfre_literal *l = wfre_arena_alloc(arena, literals, sizeof *l);
-    uint32_t *v = wfre_arena_alloc(arena, variables, sizeof *v);
-    if (!l || !v)
-        return false;
-    *out = (wfre_clause){l, literals, v, variables};
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < clauses[i].literal_count; k++)
-            *l++ = clauses[i].literals[k];
-        for (size_t k = 0; k < clauses[i].variable_count; k++)
-            *v++ = clauses[i].variables[k];
-    }
-    return true;
+    return make(maker, &model, parts, count, form);
 }
 
-/* What has no alternatives is put aside and joined at the end, once: a long conjunction would else
- * be copied for each of its parts. */
-static bool conjunction(wfre_arena *arena, const wfre_formula *formula, bool positive,
-                        wfre_clauses *out)
+/* Whether the conjunction of two forms, each of its clauses with each of the other's, is small
+ * enough; where nothing is distributed it always is. Adds the part to the size so far. */
+static bool multiply(size_t *clauses, size_t *weight, const wfre_clause_form *part)
 {
-    wfre_clause *truth = wfre_arena_alloc(arena, 1, sizeof *truth);
-    if (!truth)
+    size_t sum = 0;
+    bool distributed = *clauses > 1 || part->clauses > 1, fits;
+    if (__builtin_mul_overflow(*weight, part->clauses, weight) ||
+        __builtin_mul_overflow(part->weight, *clauses, &sum) ||
+        __builtin_add_overflow(*weight, sum, weight) ||
+        __builtin_mul_overflow(*clauses, part->clauses, clauses))
         return false;
-    *truth = (wfre_clause){0};
-    *out = (wfre_clauses){truth, 1};
-    wfre_clause *common = wfre_arena_alloc(arena, formula->child_count + 1, sizeof *common);
-    size_t common_count = 0;
-    if (!common)
-        return false;
+    fits = *weight <= WFRE_CLAUSE_LIMIT && *clauses <= WFRE_CLAUSE_LIMIT;
+    return fits || !distributed;
+}
+
+static wfre_status distribute(wfre_clause_maker *maker, const wfre_clause_form *const *parts,
+                              uint32_t count, const wfre_clause_form **form)
+{
+    uint32_t at = 0;
+    wfre_clause_form model = {.kind = WFRE_CLAUSE_ALL, .clauses = 1};
+    for (uint32_t i = 0; i < count; i++)
+        model.weight += parts[i]->weight;
+    while (at < count && parts[at]->kind != WFRE_CLAUSE_ANY)
+        at++;
+    if (at == count)
+        return make(maker, &model, parts, count, form);
+    const wfre_clause_form *branching = parts[at];
+    uint32_t branch_count = branching->child_count;
+    const wfre_clause_form **branches =
+        wfre_arena_alloc(maker->arena, branch_count, sizeof *branches);
+    const wfre_clause_form **copy = wfre_arena_alloc(maker->arena, count, sizeof *copy);
+    if (!branches || !copy)
+        return no_memory(maker);
+    memcpy(copy, parts, count * sizeof *copy);
+    for (uint32_t i = 0; i < branch_count; i++) {
+        copy[at] = branching->children[i];
+        CHECK(distribute(maker, copy, count, &branches[i]));
+    }
+    return wfre_clause_any(maker, branches, branch_count, form);
+}
+
+wfre_status wfre_clause_all(wfre_clause_maker *maker, const wfre_clause_form *const *parts,
+                            uint32_t count, const wfre_clause_form **form)
+{
+    size_t clauses = 1, weight = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!multiply(&clauses, &weight, parts[i]))
+            return wfre_fail(maker->error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "%s",
+                             WFRE_CLAUSES_TOO_LARGE);
+    return distribute(maker, parts, count, form);
+}
+
+wfre_status wfre_clause_negate(wfre_clause_maker *maker, const wfre_clause_form *form,
+                               const wfre_clause_form **negated)
+{
+    if (form->kind == WFRE_CLAUSE_LITERAL) {
+        wfre_literal literal = form->literal;
+        literal.positive = !literal.positive;
+        return wfre_clause_literal(maker, literal, form->weight, negated);
+    }
+    const wfre_clause_form **parts =
+        wfre_arena_alloc(maker->arena, form->child_count, sizeof *parts);
+    if (!parts)
+        return no_memory(maker);
+    for (uint32_t i = 0; i < form->child_count; i++)
+        CHECK(wfre_clause_negate(maker, form->children[i], &parts[i]));
+    return form->kind == WFRE_CLAUSE_ANY
+               ? wfre_clause_all(maker, parts, form->child_count, negated)
+               : wfre_clause_any(maker, parts, form->child_count, negated);
+}
+
+/* ---- formulas ----------------------------------------------------------------------------- */
+
+static bool has_quantifier(const wfre_formula *formula)
+{
+    bool found = formula->kind == WFRE_EXISTS;
+    for (uint32_t i = 0; !found && i < formula->child_count; i++)
+        found = has_quantifier(formula->children[i]);
+    return found;
+}
+
+/* Replaces the form of a disjunction that is better kept whole, given the size of what stands
+ * before it in the conjunction. */
+static wfre_status keep_whole(wfre_clause_maker *maker, const wfre_formula *child, bool positive,
+                              size_t clauses, size_t weight, const wfre_clause_form **part)
+{
+    bool is_lookup = child->variable_count == 1 && !has_quantifier(child);
+    if ((*part)->clauses == 1 || (multiply(&clauses, &weight, *part) && !is_lookup))
+        return WFRE_OK;
+    return wfre_clause_literal(maker, (wfre_literal){.formula = child, .positive = positive}, 1,
+                               part);
+}
+
+static wfre_status conjunction(wfre_clause_maker *maker, const wfre_clause_rules *rules,
+                               const wfre_formula *formula, bool positive,
+                               const wfre_clause_form **form)
+{
+    size_t clauses = 1, weight = 0;
+    const wfre_clause_form **parts =
+        wfre_arena_alloc(maker->arena, formula->child_count, sizeof *parts);
+    if (!parts)
+        return no_memory(maker);
     for (uint32_t i = 0; i < formula->child_count; i++) {
-        wfre_clauses part;
-        if (!wfre_clauses_make(arena, formula->children[i], positive, &part))
-            return false;
-        if (part.count > 1 && out->count * part.count > CLAUSE_LIMIT &&
-            !single(arena, formula->children[i], positive, &part))
-            return false;
-        if (part.count == 1)
-            common[common_count++] = part.items[0];
-        else if (!multiply(arena, out, part))
-            return false;
+        const wfre_formula *child = formula->children[i];
+        CHECK(wfre_clause_form_of(maker, rules, child, positive, &parts[i]));
+        if (rules->may_stay)
+            CHECK(keep_whole(maker, child, positive, clauses, weight, &parts[i]));
+        (void)multiply(&clauses, &weight, parts[i]);
     }
-    wfre_clause together;
-    return join_all(arena, common, common_count, &together) &&
-           multiply(arena, out, (wfre_clauses){&together, 1});
+    return wfre_clause_all(maker, parts, formula->child_count, form);
 }
 
-static bool disjunction(wfre_arena *arena, const wfre_formula *formula, bool positive,
-                        wfre_clauses *out)
+static wfre_status disjunction(wfre_clause_maker *maker, const wfre_clause_rules *rules,
+                               const wfre_formula *formula, bool positive,
+                               const wfre_clause_form **form)
 {
-    *out = (wfre_clauses){0};
-    for (uint32_t i = 0; i < formula->child_count; i++) {
-        wfre_clauses part;
-        if (!wfre_clauses_make(arena, formula->children[i], positive, &part) ||
-            !append(arena, out, part))
-            return false;
-    }
-    return true;
-}
-
-/* exists v. (A or B) is (exists v. A) or (exists v. B). Quantifiers one inside another go together,
- * for the same reason. */
-static bool quantify(wfre_arena *arena, const wfre_formula *formula, wfre_clauses *out)
-{
-    wfre_clauses inner;
-    size_t count = 0;
-    const wfre_formula *body = formula;
-    for (; body->kind == WFRE_EXISTS; body = body->children[0])
-        count++;
-    if (!wfre_clauses_make(arena, body, true, &inner))
-        return false;
-    uint32_t *variables = wfre_arena_alloc(arena, count, sizeof *variables);
-    wfre_clause *bound = wfre_arena_alloc(arena, 1, sizeof *bound);
-    if (!variables || !bound)
-        return false;
-    for (size_t i = 0; i < count; i++, formula = formula->children[0])
-        variables[i] = formula->variable;
-    *bound = (wfre_clause){.variables = variables, .variable_count = count};
-    *out = (wfre_clauses){bound, 1};
-    return multiply(arena, out, inner);
-}
-
-bool wfre_clauses_make(wfre_arena *arena, const wfre_formula *formula, bool positive,
-                       wfre_clauses *clauses)
-{
-    switch (formula->kind) {
-    case WFRE_NOT:
-        return wfre_clauses_make(arena, formula->children[0], !positive, clauses);
-    case WFRE_AND:
-    case WFRE_OR:
-        return (formula->kind == WFRE_AND) == positive
-                   ? conjunction(arena, formula, positive, clauses)
-                   : disjunction(arena, formula, positive, clauses);
-    case WFRE_EXISTS:
-        if (positive)
-            return quantify(arena, formula, clauses);
-        break;
-    case WFRE_ATOM:
-        break;
-    }
-    return single(arena, formula, positive, clauses);
-}
-
-bool wfre_clauses_of_literal(wfre_arena *arena, wfre_literal literal, wfre_clauses *clauses,
-                             bool *negated)
-{
-    const wfre_formula *formula = literal.formula;
-    bool positive = literal.positive;
-    while (formula->kind == WFRE_NOT) {
-        formula = formula->children[0];
-        positive = !positive;
-    }
-    *negated = formula->kind == WFRE_EXISTS && !positive;
-    return wfre_clauses_make(arena, formula, positive || *negated, clauses);
-}
-
-/* ---- free variables ----------------------------------------------------------------------- */
-
-static void add_variable(uint32_t variable, uint32_t *variables, size_t *count)
-{
-    for (size_t i = 0; i < *count; i++)
-        if (variables[i] == variable)
-            return;
-    variables[(*count)++] = variable;
-}
-
-void wfre_free_variables(const wfre_formula *formula, uint32_t *variables, size_t *count)
-{
-    if (formula->kind == WFRE_ATOM) {
-        if (formula->left.is_variable)
-            add_variable(formula->left.id, variables, count);
-        if (formula->right.is_variable)
-            add_variable(formula->right.id, variables, count);
-    }
+    const wfre_clause_form **parts =
+        wfre_arena_alloc(maker->arena, formula->child_count, sizeof *parts);
+    if (!parts)
+        return no_memory(maker);
     for (uint32_t i = 0; i < formula->child_count; i++)
-        wfre_free_variables(formula->children[i], variables, count);
-    /* Bound here and nowhere else: what is left of it below this point goes. */
-    for (size_t i = 0; formula->kind == WFRE_EXISTS && i < *count; i++)
-        if (variables[i] == formula->variable)
-            variables[i--] = variables[--*count];
+        CHECK(wfre_clause_form_of(maker, rules, formula->children[i], positive, &parts[i]));
+    return wfre_clause_any(maker, parts, formula->child_count, form);
+}
+
+/* exists v. (A or B) is (exists v. A) or (exists v. B): each clause binds the variable. */
+static wfre_status quantify(wfre_clause_maker *maker, const wfre_clause_rules *rules,
+                            const wfre_formula *formula, const wfre_clause_form **form)
+{
+    const wfre_clause_form *parts[2];
+    CHECK(wfre_clause_literal(maker, (wfre_literal){.formula = formula, .binds = true}, 0,
+                              &parts[0]));
+    CHECK(wfre_clause_form_of(maker, rules, formula->children[0], true, &parts[1]));
+    return wfre_clause_all(maker, parts, 2, form);
+}
+
+wfre_status wfre_clause_form_of(wfre_clause_maker *maker, const wfre_clause_rules *rules,
+                                const wfre_formula *formula, bool positive,
+                                const wfre_clause_form **form)
+{
+    for (; !positive && formula->kind == WFRE_NOT; positive = true)
+        formula = formula->children[0];
+    bool found = false;
+    wfre_literal literal = {.formula = formula, .positive = positive};
+    size_t weight = 1;
+    CHECK(rules->find(rules->context, formula, positive, &found, &literal, &weight));
+    if (found)
+        return wfre_clause_literal(maker, literal, weight, form);
+    if (formula->kind == WFRE_NOT)
+        return wfre_clause_form_of(maker, rules, formula->children[0], !positive, form);
+    if (formula->kind == WFRE_EXISTS)
+        return quantify(maker, rules, formula, form);
+    return formula->kind == (positive ? WFRE_AND : WFRE_OR)
+               ? conjunction(maker, rules, formula, positive, form)
+               : disjunction(maker, rules, formula, positive, form);
+}
+
+/* ---- lists of clauses --------------------------------------------------------------------- */
+
+static void count_parts(const wfre_clause_form *form, size_t *literals, size_t *variables)
+{
+    if (form->kind == WFRE_CLAUSE_LITERAL)
+        ++*(form->literal.binds ? variables : literals);
+    for (uint32_t i = 0; i < form->child_count; i++)
+        count_parts(form->children[i], literals, variables);
+}
+
+typedef struct clause_filler {
+    wfre_literal *literals;
+    size_t literal_count;
+    uint32_t *variables;
+    size_t variable_count;
+} clause_filler;
+
+static void fill(clause_filler *f, const wfre_clause_form *form)
+{
+    if (form->kind == WFRE_CLAUSE_LITERAL && form->literal.binds)
+        f->variables[f->variable_count++] = form->literal.formula->variable;
+    else if (form->kind == WFRE_CLAUSE_LITERAL)
+        f->literals[f->literal_count++] = form->literal;
+    for (uint32_t i = 0; i < form->child_count; i++)
+        fill(f, form->children[i]);
+}
+
+static wfre_status list(wfre_clause_maker *maker, const wfre_clause_form *form, wfre_clause *items,
+                        size_t *count)
+{
+    if (form->kind == WFRE_CLAUSE_ANY) {
+        for (uint32_t i = 0; i < form->child_count; i++)
+            CHECK(list(maker, form->children[i], items, count));
+        return WFRE_OK;
+    }
+    size_t literals = 0, variables = 0;
+    count_parts(form, &literals, &variables);
+    clause_filler f = {.literals = wfre_arena_alloc(maker->arena, literals, sizeof *f.literals),
+                       .variables = wfre_arena_alloc(maker->arena, variables, sizeof *f.variables)};
+    if (!f.literals || !f.variables)
+        return no_memory(maker);
+    fill(&f, form);
+    items[(*count)++] = (wfre_clause){f.literals, literals, f.variables, variables};
+    return WFRE_OK;
+}
+
+wfre_status wfre_clauses_list(wfre_clause_maker *maker, const wfre_clause_form *form,
+                              wfre_clauses *clauses)
+{
+    size_t count = 0;
+    wfre_clause *items = wfre_arena_alloc(maker->arena, form->clauses, sizeof *items);
+    if (!items)
+        return no_memory(maker);
+    CHECK(list(maker, form, items, &count));
+    *clauses = (wfre_clauses){items, count};
+    return WFRE_OK;
+}
+
+/* ---- what the join takes for a literal ---------------------------------------------------- */
+
+static wfre_status find_for_join(void *context, const wfre_formula *part, bool positive,
+                                 bool *found, wfre_literal *literal, size_t *weight)
+{
+    (void)context, (void)literal, (void)weight;
+    *found =
+        part->child_count == 0 || (part->kind == WFRE_EXISTS && (!positive || part->of_relations));
+    return WFRE_OK;
+}
+
+wfre_status wfre_clauses_of(wfre_clause_maker *maker, const wfre_formula *formula, bool positive,
+                            wfre_clauses *clauses)
+{
+    static const wfre_clause_rules RULES = {.find = find_for_join, .may_stay = true};
+    const wfre_clause_form *form;
+    CHECK(wfre_clause_form_of(maker, &RULES, formula, positive, &form));
+    return wfre_clauses_list(maker, form, clauses);
 }

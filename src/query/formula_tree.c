@@ -6,8 +6,8 @@
  *
  *   exists y, z ... . body      (free in it: x, y, z, ...)
  *
- * is taken apart into clauses, negation pushed inwards and disjunction outwards, until each literal
- * is either such a one-variable part or an atom between two variables. A clause is a tree if its
+ * is brought to clause form (clause.h), where each literal is either such a one-variable part or an
+ * atom between two variables. A clause is a tree if its
  * two-variable atoms, none of them negated, join its variables to a tree with root x, and every
  * leaf has a part of its own: then x's set is the intersection of its own parts and of the
  * projections of its neighbours' sets. What fails is reported for the first clause that does.
@@ -17,36 +17,11 @@
 #include <stdio.h>
 
 #include "base/scope.h"
-#include "query/formula.h"
-
-/* Beyond these a formula is not a question that anybody asks, but would take for ever. */
-enum { CLAUSES = 4096, VISITS = 1 << 22 };
-
-typedef struct literal {
-    const wfre_formula *part;
-    bool negated;
-    bool binary;       /* an atom between two different variables */
-    uint32_t variable; /* the only free one, if not binary */
-} literal;
-
-/* A conjunction of literals, as a chain from the last to the first: clauses share beginnings. */
-typedef struct clause {
-    const struct clause *before; /* NULL at the first literal */
-    size_t length;
-    literal last;
-} clause;
-
-typedef struct clause_list {
-    const clause **items; /* NULL is the empty conjunction */
-    size_t count;
-    size_t capacity;
-} clause_list;
+#include "query/clause.h"
 
 typedef struct converter {
     wfre_query *query;
     wfre_arena scratch;
-    bool *bound;              /* per variable: its quantifier is inside the part being looked at */
-    size_t visits;            /* parts looked at so far */
     const char *const *names; /* of the variables, once a reason names one */
     bool failed;              /* there was no memory for them */
     wfre_error *error;
@@ -82,113 +57,51 @@ static const char *name_of(converter *c, uint32_t variable)
     return c->names ? c->names[variable] : c->query->variable_names[variable];
 }
 
-/* ---- free variables ----------------------------------------------------------------------- */
-
-/* Counts the free variables of a part; from two on only that there are several. *first is the one
- * found first. */
-static void count_free(converter *c, const wfre_formula *part, unsigned *count, uint32_t *first)
-{
-    c->visits++;
-    if (part->kind == WFRE_ATOM) {
-        wfre_term terms[] = {part->left, part->right};
-        for (int i = 0; i < 2; i++) {
-            if (!terms[i].is_variable || c->bound[terms[i].id])
-                continue;
-            if (*count == 0)
-                *first = terms[i].id;
-            if (*count == 0 || terms[i].id != *first)
-                ++*count;
-        }
-    }
-    if (part->kind == WFRE_EXISTS)
-        c->bound[part->variable] = true;
-    for (uint32_t i = 0; *count < 2 && i < part->child_count; i++)
-        count_free(c, part->children[i], count, first);
-    if (part->kind == WFRE_EXISTS)
-        c->bound[part->variable] = false;
-}
-
 /* ---- clauses ------------------------------------------------------------------------------ */
 
-static wfre_status push(converter *c, clause_list *list, const clause *item)
+static size_t count_nodes(const wfre_node *node)
 {
-    if (list->count == CLAUSES || c->visits > VISITS)
-        return refuse(c, "its disjunctive normal form is too large");
-    if (!WFRE_RESERVE(&list->items, &list->capacity, list->count + 1))
-        return out_of_memory(c);
-    list->items[list->count++] = item;
+    size_t count = 1;
+    for (uint32_t i = 0; i < node->child_count; i++)
+        count += count_nodes(node->children[i]);
+    return count;
+}
+
+static wfre_status find_literal(void *context, const wfre_formula *part, bool positive, bool *found,
+                                wfre_literal *literal, size_t *weight)
+{
+    converter *c = context;
+    if (part->variable_count == 0)
+        return refuse(c, "a part of it depends on no variable, so it is not a set of entities");
+    if (part->variable_count == 1) {
+        CHECK(convert(c, part, part->variables[0], &literal->node));
+        *weight = count_nodes(literal->node);
+    } else if (part->kind == WFRE_EXISTS && !positive) {
+        return refuse(c, "a negated part has more than one variable free, ?%s and another",
+                      name_of(c, part->variables[0]));
+    }
+    *found = part->variable_count == 1 || part->child_count == 0;
     return WFRE_OK;
 }
 
-static wfre_status push_literal(converter *c, clause_list *list, const clause *before,
-                                const literal *last)
+static wfre_status find_clauses(converter *c, const wfre_formula *body, wfre_clauses *clauses)
 {
-    clause *longer = wfre_arena_alloc(&c->scratch, 1, sizeof *longer);
-    if (!longer)
-        return out_of_memory(c);
-    *longer = (clause){before, before ? before->length + 1 : 1, *last};
-    return push(c, list, longer);
-}
-
-static wfre_status take_apart(converter *c, const wfre_formula *part, bool negated,
-                              const clause *before, clause_list *out);
-
-/* Clauses that make all children true: every way through the first, then through the second ... */
-static wfre_status take_apart_all(converter *c, const wfre_formula *part, bool negated,
-                                  const clause *before, clause_list *out)
-{
-    wfre_status status;
-    clause_list current = {0}, next = {0};
-    TRY(push(c, &current, before));
-    for (uint32_t i = 0; i < part->child_count; i++) {
-        next.count = 0;
-        for (size_t k = 0; k < current.count; k++)
-            TRY(take_apart(c, part->children[i], negated, current.items[k], &next));
-        clause_list swap = current;
-        current = next;
-        next = swap;
-    }
-    for (size_t k = 0; k < current.count; k++)
-        TRY(push(c, out, current.items[k]));
-cleanup:
-    wfre_free(current.items);
-    wfre_free(next.items);
-    return status;
-}
-
-/* Appends to `out` every clause that continues `before` and makes the part true (or false, if
- * negated). */
-static wfre_status take_apart(converter *c, const wfre_formula *part, bool negated,
-                              const clause *before, clause_list *out)
-{
-    for (; negated && part->kind == WFRE_NOT; negated = false)
-        part = part->children[0];
-    unsigned free_count = 0;
-    uint32_t variable = 0;
-    count_free(c, part, &free_count, &variable);
-    if (free_count == 0)
-        return refuse(c, "a part of it depends on no variable, so it is not a set of entities");
-    if (free_count == 1 || part->kind == WFRE_ATOM) {
-        literal last = {part, negated, free_count > 1, variable};
-        return push_literal(c, out, before, &last);
-    }
-    if (part->kind == WFRE_NOT)
-        return take_apart(c, part->children[0], !negated, before, out);
-    if (part->kind == (negated ? WFRE_OR : WFRE_AND))
-        return take_apart_all(c, part, negated, before, out);
-    if (part->kind == WFRE_EXISTS && negated)
-        return refuse(c, "a negated part has more than one variable free, ?%s and another",
-                      name_of(c, variable));
-    wfre_status status = WFRE_OK;
-    for (uint32_t i = 0; status == WFRE_OK && i < part->child_count; i++)
-        status = take_apart(c, part->children[i], negated, before, out);
-    return status;
+    wfre_error ignored;
+    wfre_clause_maker maker = {&c->scratch, &ignored};
+    wfre_clause_rules rules = {.find = find_literal, .context = c};
+    const wfre_clause_form *form;
+    wfre_status status = wfre_clause_form_of(&maker, &rules, body, true, &form);
+    if (status == WFRE_OK)
+        status = wfre_clauses_list(&maker, form, clauses);
+    if (status == WFRE_ERR_UNSUPPORTED && !c->query->not_a_tree)
+        return refuse(c, "%s", WFRE_CLAUSES_TOO_LARGE);
+    return status == WFRE_ERR_MEMORY ? out_of_memory(c) : status;
 }
 
 /* ---- from a clause to a tree -------------------------------------------------------------- */
 
 typedef struct clause_graph {
-    const literal **literals;
+    const wfre_literal *literals;
     size_t count;
     size_t used;       /* literals that are in the tree */
     uint32_t *visited; /* variables that are */
@@ -204,19 +117,22 @@ static bool is_visited(const clause_graph *g, uint32_t variable)
 }
 
 static wfre_status build_variable(converter *c, clause_graph *g, uint32_t variable,
-                                  const literal *parent, const wfre_node **node);
+                                  const wfre_literal *parent, const wfre_node **node);
 
 /* The projection of the neighbour's set along an atom to `variable`. */
 static wfre_status build_edge(converter *c, clause_graph *g, uint32_t variable,
-                              const literal *parent, const literal *edge, const wfre_node **node)
+                              const wfre_literal *parent, const wfre_literal *edge,
+                              const wfre_node **node)
 {
-    const wfre_formula *atom = edge->part;
+    const wfre_formula *atom = edge->formula;
     bool forward = atom->right.id == variable;
     uint32_t other = forward ? atom->left.id : atom->right.id;
-    if (edge->negated)
+    if (atom->kind == WFRE_EQUAL)
+        return refuse(c, "an equality joins ?%s and ?%s", name_of(c, variable), name_of(c, other));
+    if (!edge->positive)
         return refuse(c, "a negated atom joins ?%s and ?%s", name_of(c, variable),
                       name_of(c, other));
-    if (parent && (parent->part->left.id == other || parent->part->right.id == other))
+    if (parent && (parent->formula->left.id == other || parent->formula->right.id == other))
         return refuse(c, "two atoms join ?%s and ?%s", name_of(c, other), name_of(c, variable));
     if (is_visited(g, other))
         return refuse(c, "?%s and ?%s lie on a cycle", name_of(c, variable), name_of(c, other));
@@ -229,11 +145,16 @@ static wfre_status build_edge(converter *c, clause_graph *g, uint32_t variable,
     return *node ? WFRE_OK : out_of_memory(c);
 }
 
-static bool touches(const literal *l, uint32_t variable)
+/* An atom between two variables; other literals are sets of values of one. */
+static bool is_binary(const wfre_literal *l)
 {
-    if (!l->binary)
-        return l->variable == variable;
-    return l->part->left.id == variable || l->part->right.id == variable;
+    return l->formula->variable_count > 1;
+}
+
+static bool touches(const wfre_literal *l, uint32_t variable)
+{
+    const wfre_formula *part = l->formula;
+    return part->variables[0] == variable || (is_binary(l) && part->variables[1] == variable);
 }
 
 /* Some literal has a variable that the atoms do not join to the root. */
@@ -242,13 +163,14 @@ static wfre_status refuse_apart(converter *c, const clause_graph *g, uint32_t ro
     size_t i = 0;
     uint32_t other = root;
     for (; i < g->count && is_visited(g, other); i++)
-        other = g->literals[i]->binary ? g->literals[i]->part->left.id : g->literals[i]->variable;
+        other = is_binary(&g->literals[i]) ? g->literals[i].formula->left.id
+                                           : g->literals[i].formula->variables[0];
     return refuse(c, "?%s is not joined to ?%s", name_of(c, other), name_of(c, root));
 }
 
 /* The set of one variable, seen from the atom `parent` (NULL at the root). */
 static wfre_status build_variable(converter *c, clause_graph *g, uint32_t variable,
-                                  const literal *parent, const wfre_node **node)
+                                  const wfre_literal *parent, const wfre_node **node)
 {
     wfre_status status = WFRE_OK;
     wfre_arena *arena = &c->query->arena;
@@ -258,17 +180,14 @@ static wfre_status build_variable(converter *c, clause_graph *g, uint32_t variab
         return out_of_memory(c);
     g->visited[g->visited_count++] = variable;
     for (size_t i = 0; i < g->count; i++) {
-        const literal *l = g->literals[i];
+        const wfre_literal *l = &g->literals[i];
         if (l == parent || !touches(l, variable))
             continue;
         g->used++;
-        if (l->binary) {
+        if (is_binary(l))
             TRY(build_edge(c, g, variable, parent, l, &parts[count]));
-        } else {
-            TRY(convert(c, l->part, variable, &parts[count]));
-            if (l->negated)
-                parts[count] = wfre_node_negate(arena, parts[count]);
-        }
+        else
+            parts[count] = l->positive ? l->node : wfre_node_negate(arena, l->node);
         if (!parts[count++]) {
             status = out_of_memory(c);
             goto cleanup;
@@ -288,19 +207,15 @@ cleanup:
     return status;
 }
 
-static wfre_status build_clause(converter *c, const clause *last, uint32_t root,
+static wfre_status build_clause(converter *c, const wfre_clause *clause, uint32_t root,
                                 const wfre_node **node)
 {
-    clause_graph g = {.count = last->length};
-    g.literals = wfre_arena_alloc(&c->scratch, g.count, sizeof *g.literals);
+    clause_graph g = {.literals = clause->literals, .count = clause->literal_count};
     g.visited = wfre_arena_alloc(&c->scratch, 2 * g.count + 1, sizeof *g.visited);
-    if (!g.literals || !g.visited)
+    if (!g.visited)
         return out_of_memory(c);
-    size_t i = g.count;
-    for (const clause *k = last; k; k = k->before)
-        g.literals[--i] = &k->last;
-    wfre_status status = build_variable(c, &g, root, NULL, node);
-    return status == WFRE_OK && g.used < g.count ? refuse_apart(c, &g, root) : status;
+    CHECK(build_variable(c, &g, root, NULL, node));
+    return g.used < g.count ? refuse_apart(c, &g, root) : WFRE_OK;
 }
 
 /* ---- parts with one free variable --------------------------------------------------------- */
@@ -308,27 +223,18 @@ static wfre_status build_clause(converter *c, const clause *last, uint32_t root,
 static wfre_status convert_exists(converter *c, const wfre_formula *part, uint32_t variable,
                                   const wfre_node **node)
 {
-    wfre_status status;
-    clause_list clauses = {0};
-    const wfre_node **branches = NULL;
-    TRY(take_apart(c, part->children[0], false, NULL, &clauses));
-    branches = wfre_alloc(clauses.count, sizeof *branches);
-    if (!branches) {
-        status = out_of_memory(c);
-        goto cleanup;
-    }
+    wfre_clauses clauses;
+    CHECK(find_clauses(c, part->children[0], &clauses));
+    const wfre_node **branches = wfre_arena_alloc(&c->scratch, clauses.count, sizeof *branches);
+    if (!branches)
+        return out_of_memory(c);
     for (size_t i = 0; i < clauses.count; i++)
-        TRY(build_clause(c, clauses.items[i], variable, &branches[i]));
+        CHECK(build_clause(c, &clauses.items[i], variable, &branches[i]));
     *node = branches[0];
     if (clauses.count > 1)
         *node = wfre_node_make(&c->query->arena, WFRE_OP_UNION, WFRE_NONE, branches,
                                (uint32_t)clauses.count);
-    if (!*node)
-        status = out_of_memory(c);
-cleanup:
-    wfre_free(branches);
-    wfre_free(clauses.items);
-    return status;
+    return *node ? WFRE_OK : out_of_memory(c);
 }
 
 static wfre_status convert_atom(converter *c, const wfre_formula *atom, const wfre_node **node)
@@ -338,6 +244,10 @@ static wfre_status convert_atom(converter *c, const wfre_formula *atom, const wf
         return refuse(c, "an atom joins ?%s with itself", name_of(c, left.id));
     if (!left.is_variable && !right.is_variable)
         return refuse(c, "an atom without a variable is not a set of entities");
+    if (atom->kind == WFRE_EQUAL) {
+        *node = wfre_node_entity(&c->query->arena, right.is_variable ? left.id : right.id);
+        return *node ? WFRE_OK : out_of_memory(c);
+    }
     wfre_relation relation = right.is_variable ? atom->relation : atom->relation ^ 1;
     const wfre_node *anchor =
         wfre_node_entity(&c->query->arena, right.is_variable ? left.id : right.id);
@@ -367,25 +277,38 @@ cleanup:
 static wfre_status convert(converter *c, const wfre_formula *part, uint32_t variable,
                            const wfre_node **node)
 {
-    wfre_status status;
-    if (++c->visits > VISITS)
-        return refuse(c, "its disjunctive normal form is too large");
     CHECK(wfre_check_stop(c->error));
     switch (part->kind) {
     case WFRE_ATOM:
+    case WFRE_EQUAL:
         return convert_atom(c, part, node);
     case WFRE_AND:
     case WFRE_OR:
         return convert_joined(c, part, variable, node);
     case WFRE_EXISTS:
         return convert_exists(c, part, variable, node);
+    case WFRE_LINK:
+        break;
     case WFRE_NOT:
-        status = convert(c, part->children[0], variable, node);
-        if (status == WFRE_OK && !(*node = wfre_node_negate(&c->query->arena, *node)))
-            status = out_of_memory(c);
-        return status;
+        CHECK(convert(c, part->children[0], variable, node));
+        *node = wfre_node_negate(&c->query->arena, *node);
+        return *node ? WFRE_OK : out_of_memory(c);
     }
     return WFRE_ERR_ARGUMENT;
+}
+
+/* A tree is a set of entities. */
+static wfre_status check_asked(converter *c)
+{
+    const wfre_query *query = c->query;
+    if (query->asked == 0)
+        return refuse(c, "it asks for no variable, but whether it holds");
+    if (query->asked > 1)
+        return refuse(c, "it asks for %u variables", query->asked);
+    for (uint32_t v = 0; query->of_relations && v < query->variable_count; v++)
+        if (query->of_relations[v])
+            return refuse(c, "?%s stands for a relation", name_of(c, v));
+    return WFRE_OK;
 }
 
 wfre_status wfre_query_find_tree(wfre_query *query, wfre_error *error)
@@ -393,13 +316,12 @@ wfre_status wfre_query_find_tree(wfre_query *query, wfre_error *error)
     converter c = {.query = query, .error = error};
     const wfre_node *tree = NULL;
     query->not_a_tree = NULL;
-    c.bound = wfre_alloc_zero(query->variable_count, sizeof *c.bound);
-    wfre_status status =
-        c.bound ? convert(&c, query->formula, query->free_variable, &tree) : out_of_memory(&c);
+    wfre_status status = check_asked(&c);
+    if (status == WFRE_OK)
+        status = convert(&c, query->formula, 0, &tree);
     if (status == WFRE_OK && wfre_tree_depth(tree) > WFRE_TREE_DEPTH)
         status = refuse(&c, "its operator tree would be more than %d deep", WFRE_TREE_DEPTH);
     query->tree = status == WFRE_OK ? tree : NULL;
-    wfre_free(c.bound);
     wfre_arena_free(&c.scratch);
     return status == WFRE_ERR_UNSUPPORTED ? WFRE_OK : status;
 }

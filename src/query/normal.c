@@ -1,16 +1,15 @@
-/* Rewriting trees to normal form, bottom up. Distribution can multiply the size of a tree, so the
- * nodes made are counted and refused beyond a limit. Nodes are shared, and whoever walks the tree
- * meets them each time: their occurrences have a limit, too. */
+/* Rewriting trees to normal form, bottom up. Only the disjunctive forms can grow: they are made by
+ * the clause form (clause.h), which has a limit. */
 #include "query/normal.h"
 
 #include <string.h>
 
-enum { NODES = 1 << 16, OCCURRENCES = 1 << 20 };
+#include "query/clause.h"
 
 typedef struct rewriter {
     wfre_arena *arena;
-    size_t nodes; /* made so far */
-    bool failed;  /* out of memory, or too many nodes; everything returns NULL from then on */
+    wfre_clause_maker maker;
+    wfre_status status; /* the first failure; everything returns NULL from then on */
 } rewriter;
 
 /* ---- making nodes ------------------------------------------------------------------------- */
@@ -18,11 +17,10 @@ typedef struct rewriter {
 static const wfre_node *make(rewriter *w, wfre_op op, uint32_t id, const wfre_node *const *children,
                              uint32_t count)
 {
-    const wfre_node *node = NULL;
-    if (!w->failed && w->nodes < NODES)
-        node = wfre_node_make(w->arena, op, id, children, count);
-    w->nodes++;
-    w->failed = !node;
+    const wfre_node *node =
+        w->status == WFRE_OK ? wfre_node_make(w->arena, op, id, children, count) : NULL;
+    if (!node && w->status == WFRE_OK)
+        w->status = wfre_fail_memory(w->maker.error, "bringing a query to normal form");
     return node;
 }
 
@@ -37,13 +35,13 @@ static const wfre_node *make_not(rewriter *w, const wfre_node *child)
     return make(w, WFRE_OP_NEGATE, WFRE_NONE, &child, 1);
 }
 
-/* Room for the children of a node that is being made; NULL when out of memory. */
-static const wfre_node **room(rewriter *w, size_t count)
+/* Memory for the children of a node that is being made. */
+static void *take(rewriter *w, size_t count, size_t size)
 {
-    const wfre_node **children =
-        w->failed ? NULL : wfre_arena_alloc(w->arena, count, sizeof *children);
-    w->failed = !children;
-    return children;
+    void *memory = w->status == WFRE_OK ? wfre_arena_alloc(w->arena, count, size) : NULL;
+    if (!memory && w->status == WFRE_OK)
+        w->status = wfre_fail_memory(w->maker.error, "bringing a query to normal form");
+    return memory;
 }
 
 typedef const wfre_node *(*rewrite)(rewriter *w, const wfre_node *node);
@@ -51,10 +49,10 @@ typedef const wfre_node *(*rewrite)(rewriter *w, const wfre_node *node);
 /* The children, each rewritten. */
 static const wfre_node **rewrite_children(rewriter *w, const wfre_node *node, rewrite step)
 {
-    const wfre_node **children = room(w, node->child_count);
-    for (uint32_t i = 0; !w->failed && i < node->child_count; i++)
+    const wfre_node **children = take(w, node->child_count, sizeof *children);
+    for (uint32_t i = 0; w->status == WFRE_OK && i < node->child_count; i++)
         children[i] = step(w, node->children[i]);
-    return w->failed ? NULL : children;
+    return w->status == WFRE_OK ? children : NULL;
 }
 
 /* ---- DeMorgan ----------------------------------------------------------------------------- */
@@ -64,77 +62,80 @@ static const wfre_node *demorgan(rewriter *w, const wfre_node *node)
     const wfre_node **children = rewrite_children(w, node, demorgan);
     if (!children || node->op != WFRE_OP_UNION)
         return children ? make_like(w, node, children) : NULL;
-    for (uint32_t i = 0; !w->failed && i < node->child_count; i++)
+    for (uint32_t i = 0; w->status == WFRE_OK && i < node->child_count; i++)
         children[i] = make_not(w, children[i]);
-    if (w->failed)
+    if (w->status != WFRE_OK)
         return NULL;
     return make_not(w, make(w, WFRE_OP_INTERSECT, WFRE_NONE, children, node->child_count));
 }
 
 /* ---- disjunctive normal form -------------------------------------------------------------- */
 
-/* The projection of a node in DNF: a union of projections, nested as the node is. */
-static const wfre_node *project(rewriter *w, wfre_relation relation, const wfre_node *node)
+typedef const wfre_clause_form clause_form;
+
+static const wfre_node *write_form(rewriter *w, clause_form *f)
 {
-    if (node->op != WFRE_OP_UNION)
-        return make(w, WFRE_OP_PROJECT, relation, &node, 1);
-    const wfre_node **branches = room(w, node->child_count);
-    for (uint32_t i = 0; !w->failed && i < node->child_count; i++)
-        branches[i] = project(w, relation, node->children[i]);
-    return w->failed ? NULL : make_like(w, node, branches);
+    if (f->kind == WFRE_CLAUSE_LITERAL)
+        return f->literal.positive ? f->literal.node : make_not(w, f->literal.node);
+    const wfre_node **children = take(w, f->child_count, sizeof *children);
+    for (uint32_t i = 0; children && i < f->child_count; i++)
+        children[i] = write_form(w, f->children[i]);
+    return children ? make(w, f->kind == WFRE_CLAUSE_ALL ? WFRE_OP_INTERSECT : WFRE_OP_UNION,
+                           WFRE_NONE, children, f->child_count)
+                    : NULL;
 }
 
-/* The intersection of nodes in DNF: distributes over the first that is a union,
- * then over the rest. */
-static const wfre_node *intersect(rewriter *w, const wfre_node *const *parts, uint32_t count)
+static clause_form *literal(rewriter *w, const wfre_node *node, size_t weight)
 {
-    uint32_t at = 0;
-    while (at < count && parts[at]->op != WFRE_OP_UNION)
-        at++;
-    if (at == count)
-        return make(w, WFRE_OP_INTERSECT, WFRE_NONE, parts, count);
-    const wfre_node *branching = parts[at];
-    const wfre_node **branches = room(w, branching->child_count), **copy = room(w, count);
-    if (w->failed)
-        return NULL;
-    memcpy(copy, parts, count * sizeof *copy);
-    for (uint32_t i = 0; !w->failed && i < branching->child_count; i++) {
-        copy[at] = branching->children[i];
-        branches[i] = intersect(w, copy, count);
+    clause_form *made = NULL;
+    if (node && w->status == WFRE_OK)
+        w->status = wfre_clause_literal(&w->maker, (wfre_literal){.node = node, .positive = true},
+                                        weight, &made);
+    return made;
+}
+
+/* The projection of a form: of each of its clauses, nested as they are. */
+static clause_form *project(rewriter *w, wfre_relation relation, clause_form *from)
+{
+    clause_form *made = NULL;
+    if (from->kind != WFRE_CLAUSE_ANY) {
+        const wfre_node *node = write_form(w, from);
+        return literal(w, node ? make(w, WFRE_OP_PROJECT, relation, &node, 1) : NULL,
+                       from->weight + 1);
     }
-    return w->failed ? NULL : make_like(w, branching, branches);
+    clause_form **branches = take(w, from->child_count, sizeof *branches);
+    for (uint32_t i = 0; w->status == WFRE_OK && i < from->child_count; i++)
+        branches[i] = project(w, relation, from->children[i]);
+    if (w->status == WFRE_OK)
+        w->status = wfre_clause_any(&w->maker, branches, from->child_count, &made);
+    return made;
 }
 
-/* The negation of a node in DNF, in DNF. */
-static const wfre_node *negate(rewriter *w, const wfre_node *node)
+static clause_form *find_form(rewriter *w, const wfre_node *node)
 {
-    if (node->op == WFRE_OP_NEGATE)
-        return node->children[0];
-    if (node->op != WFRE_OP_INTERSECT && node->op != WFRE_OP_UNION)
-        return make_not(w, node);
-    const wfre_node **children = rewrite_children(w, node, negate);
-    if (!children)
+    clause_form *made = NULL;
+    if (node->op == WFRE_OP_ENTITY)
+        return literal(w, node, 1);
+    clause_form **parts = take(w, node->child_count, sizeof *parts);
+    for (uint32_t i = 0; w->status == WFRE_OK && i < node->child_count; i++)
+        parts[i] = find_form(w, node->children[i]);
+    if (w->status != WFRE_OK)
         return NULL;
-    if (node->op == WFRE_OP_UNION)
-        return intersect(w, children, node->child_count);
-    return make(w, WFRE_OP_UNION, WFRE_NONE, children, node->child_count);
+    if (node->op == WFRE_OP_PROJECT)
+        return project(w, node->id, parts[0]);
+    if (node->op == WFRE_OP_NEGATE)
+        w->status = wfre_clause_negate(&w->maker, parts[0], &made);
+    else if (node->op == WFRE_OP_INTERSECT)
+        w->status = wfre_clause_all(&w->maker, parts, node->child_count, &made);
+    else
+        w->status = wfre_clause_any(&w->maker, parts, node->child_count, &made);
+    return made;
 }
 
 static const wfre_node *dnf(rewriter *w, const wfre_node *node)
 {
-    const wfre_node **children = rewrite_children(w, node, dnf);
-    if (!children)
-        return NULL;
-    switch (node->op) {
-    case WFRE_OP_PROJECT:
-        return project(w, node->id, children[0]);
-    case WFRE_OP_NEGATE:
-        return negate(w, children[0]);
-    case WFRE_OP_INTERSECT:
-        return intersect(w, children, node->child_count);
-    default:
-        return make_like(w, node, children);
-    }
+    clause_form *found = find_form(w, node);
+    return w->status == WFRE_OK ? write_form(w, found) : NULL;
 }
 
 /* ---- nodes with many arguments ------------------------------------------------------------ */
@@ -150,15 +151,15 @@ static size_t merged_count(const wfre_node *const *children, uint32_t count, wfr
 
 static const wfre_node *merge(rewriter *w, const wfre_node *node, bool unions)
 {
-    const wfre_node **children = room(w, node->child_count);
-    for (uint32_t i = 0; !w->failed && i < node->child_count; i++)
+    const wfre_node **children = take(w, node->child_count, sizeof *children);
+    for (uint32_t i = 0; w->status == WFRE_OK && i < node->child_count; i++)
         children[i] = merge(w, node->children[i], unions);
-    if (w->failed)
+    if (w->status != WFRE_OK)
         return NULL;
     if (node->op != WFRE_OP_INTERSECT && !(unions && node->op == WFRE_OP_UNION))
         return make_like(w, node, children);
     size_t count = 0, total = merged_count(children, node->child_count, node->op);
-    const wfre_node **merged = room(w, total);
+    const wfre_node **merged = take(w, total, sizeof *merged);
     for (uint32_t i = 0; merged && i < node->child_count; i++) {
         bool same = children[i]->op == node->op;
         for (uint32_t k = 0; k < (same ? children[i]->child_count : 1); k++)
@@ -205,14 +206,14 @@ bool wfre_form_from_name(const char *name, wfre_form *form)
     return false;
 }
 
-/* Whether the tree is within the limits; looks at no more nodes than these allow. */
-static bool is_reasonable(const wfre_node *node, unsigned depth, size_t *left)
+/* Whether the tree has no more than *left nodes, written out; looks at no more. */
+static bool is_within(const wfre_node *node, size_t *left)
 {
-    if (depth > WFRE_TREE_DEPTH || *left == 0)
+    if (*left == 0)
         return false;
     --*left;
     for (uint32_t i = 0; i < node->child_count; i++)
-        if (!is_reasonable(node->children[i], depth + 1, left))
+        if (!is_within(node->children[i], left))
             return false;
     return true;
 }
@@ -220,18 +221,26 @@ static bool is_reasonable(const wfre_node *node, unsigned depth, size_t *left)
 wfre_status wfre_tree_normal(wfre_arena *arena, const wfre_node *tree, wfre_form form,
                              const wfre_node **normal, wfre_error *error)
 {
-    rewriter w = {.arena = arena};
+    wfre_error why;
+    rewriter w = {.arena = arena, .maker = {arena, &why}};
     const wfre_node *made = tree;
+    size_t left = WFRE_CLAUSE_LIMIT;
+    if (FORMS[form].first && !is_within(tree, &left))
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                         "the query has no %s form: %s", FORMS[form].name, WFRE_CLAUSES_TOO_LARGE);
     if (FORMS[form].first)
         made = FORMS[form].first(&w, made);
     if (FORMS[form].second && made)
         made = FORMS[form].second(&w, made);
-    size_t left = OCCURRENCES;
-    if (w.nodes > NODES || (made && made != tree && !is_reasonable(made, 1, &left)))
+    if (w.status == WFRE_ERR_UNSUPPORTED)
+        return wfre_fail(error, w.status, WFRE_NO_OFFSET, "the query has no %s form: %s",
+                         FORMS[form].name, why.message);
+    if (w.status != WFRE_OK)
+        return wfre_fail(error, w.status, WFRE_NO_OFFSET, "%s", why.message);
+    if (made != tree && wfre_tree_depth(made) > WFRE_TREE_DEPTH)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
-                         "the %s form of this query is too large", FORMS[form].name);
-    if (!made)
-        return wfre_fail_memory(error, "bringing a query to normal form");
+                         "the query has no %s form: it would be more than %d deep",
+                         FORMS[form].name, WFRE_TREE_DEPTH);
     *normal = made;
     return WFRE_OK;
 }

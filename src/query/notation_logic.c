@@ -1,11 +1,13 @@
 /* The logic notation, read by recursive descent.
  *
- *   query = ?x : or
+ *   query = [[?x {, ?y}] :] or
  *   or    = and { ("|" | or) and }           and = unary { ("&" | and) unary }
- *   unary = ("!" | not) unary | ( or ) | relation ( term , term )
+ *   unary = ("!" | not) unary | ( or ) | (relation | ?r) ( term , term )
+ *         | term = term | term != term
  *         | (exists | forall) ?y [, ?z ...] [.] or
  *   term  = ?y | entity
  *
+ * Without a colon every variable that nothing binds is asked for, in the order of their use.
  * A quantifier reaches as far to the right as its brackets allow and hides outer variables of the
  * same name. A variable that nothing binds, other than the one asked for, is existential, with the
  * whole formula as its scope: "?x : !r(?x,?y)" asks for the x that lack r to some y. Brackets are
@@ -19,8 +21,10 @@
 /* Formulas are limited in depth, not counting the quantifiers that go in front; the text, which the
  * parser recurses over, in nesting. Printing writes at most three levels of text (a bracket, a
  * quantifier, its variable) for one of the formula, so what was parsed can be parsed again. */
-enum { DEPTH = 2 * WFRE_TREE_DEPTH, NESTING = 4 * DEPTH, VARIABLES = WFRE_FORMULA_VARIABLES };
-_Static_assert(DEPTH + VARIABLES < WFRE_FORMULA_DEPTH, "formulas could become too deep");
+enum { DEPTH = WFRE_FORMULA_NESTING, NESTING = 4 * DEPTH, VARIABLES = WFRE_FORMULA_VARIABLES };
+
+/* What a variable stands for, once the text has used it. */
+typedef enum use { UNUSED, ENTITY, RELATION } use;
 
 typedef struct parser {
     wfre_cursor cursor;
@@ -30,6 +34,8 @@ typedef struct parser {
     uint32_t scope[NESTING + 1]; /* variables of the quantifiers around the cursor */
     uint32_t scope_size;
     bool implicit[VARIABLES]; /* nothing in the text binds it */
+    use uses[VARIABLES];
+    bool headless; /* the text does not say what is asked for */
 } parser;
 
 static wfre_status parse_or(parser *p, unsigned level, const wfre_formula **formula);
@@ -74,14 +80,6 @@ static bool accept_operator(parser *p, char operator)
     return true;
 }
 
-static bool is_name_byte(const char *text, size_t length)
-{
-    char ascii;
-    unsigned char c = (unsigned char)text[0];
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (c >= 0x80 && wfre_scan_logic_symbol(text, length, &ascii) == 0);
-}
-
 static wfre_status scan_variable(parser *p, const char *what, wfre_symbol *symbol)
 {
     wfre_cursor *cursor = &p->cursor;
@@ -89,7 +87,7 @@ static wfre_status scan_variable(parser *p, const char *what, wfre_symbol *symbo
         return wfre_scan_expected(cursor, what);
     size_t begin = cursor->at;
     while (cursor->at < cursor->length &&
-           is_name_byte(cursor->text + cursor->at, cursor->length - cursor->at))
+           wfre_scan_is_name_byte(cursor->text + cursor->at, cursor->length - cursor->at))
         cursor->at++;
     *symbol = (wfre_symbol){
         .offset = begin - 1, .bytes = cursor->text + begin, .length = cursor->at - begin};
@@ -118,7 +116,7 @@ static bool is_called(const parser *p, uint32_t variable, const wfre_symbol *sym
     return name->length == symbol->length && memcmp(name->bytes, symbol->bytes, name->length) == 0;
 }
 
-/* The innermost quantifier of that name, else the free variable, else an implicit one. */
+/* The innermost quantifier of that name, else one asked for, else an implicit one. */
 static wfre_status find_variable(parser *p, const wfre_symbol *symbol, uint32_t *variable)
 {
     for (uint32_t i = p->scope_size; i-- > 0;)
@@ -127,7 +125,7 @@ static wfre_status find_variable(parser *p, const wfre_symbol *symbol, uint32_t 
             return WFRE_OK;
         }
     for (uint32_t v = 0; v < p->count; v++)
-        if ((v == p->query->free_variable || p->implicit[v]) && is_called(p, v, symbol)) {
+        if ((v < p->query->asked || p->implicit[v]) && is_called(p, v, symbol)) {
             *variable = v;
             return WFRE_OK;
         }
@@ -136,13 +134,26 @@ static wfre_status find_variable(parser *p, const wfre_symbol *symbol, uint32_t 
 
 /* ---- grammar ------------------------------------------------------------------------------ */
 
+/* The variable of that name, which from now on stands for an entity or for a relation. */
+static wfre_status use_variable(parser *p, const wfre_symbol *symbol, use as, uint32_t *variable)
+{
+    CHECK(find_variable(p, symbol, variable));
+    use *before = &p->uses[*variable];
+    if (*before != UNUSED && *before != as)
+        return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, symbol->offset,
+                         "?%.*s cannot stand for an entity and for a relation",
+                         (int)(symbol->length < 100 ? symbol->length : 100), symbol->bytes);
+    *before = as;
+    return WFRE_OK;
+}
+
 static wfre_status parse_term(parser *p, wfre_term *term)
 {
     wfre_symbol symbol;
     if (wfre_scan_peek(&p->cursor) == '?') {
         uint32_t variable = 0;
         CHECK(scan_variable(p, "a variable", &symbol));
-        CHECK(find_variable(p, &symbol, &variable));
+        CHECK(use_variable(p, &symbol, ENTITY, &variable));
         *term = wfre_term_variable(variable);
     } else {
         wfre_entity entity;
@@ -153,24 +164,85 @@ static wfre_status parse_term(parser *p, wfre_term *term)
     return WFRE_OK;
 }
 
+/* Behind the relation. */
+static wfre_status parse_terms(parser *p, wfre_term *left, wfre_term *right)
+{
+    CHECK(parse_term(p, left));
+    CHECK(wfre_scan_expect(&p->cursor, ',', "a comma and the second term of the relation"));
+    CHECK(parse_term(p, right));
+    return wfre_scan_expect(&p->cursor, ')', "a closing bracket: a relation has two terms");
+}
+
+/* Passes over = or !=. */
+static bool accept_comparison(parser *p, bool *equal)
+{
+    wfre_cursor *cursor = &p->cursor;
+    *equal = wfre_scan_accept(cursor, '=');
+    if (*equal)
+        return true;
+    bool unequal = wfre_scan_peek(cursor) == '!' && cursor->at + 1 < cursor->length &&
+                   cursor->text[cursor->at + 1] == '=';
+    cursor->at += unequal ? 2 : 0;
+    return unequal;
+}
+
+static wfre_status finish_comparison(parser *p, wfre_term left, bool equal,
+                                     const wfre_formula **formula)
+{
+    wfre_term right;
+    CHECK(parse_term(p, &right));
+    *formula = wfre_formula_equal(p->cursor.arena, left, right);
+    if (!equal)
+        *formula = wfre_formula_not(p->cursor.arena, *formula);
+    return *formula ? WFRE_OK : out_of_memory(p);
+}
+
+/* What begins with a variable: ?r(term, term), or ?x = term. */
+static wfre_status parse_with_variable(parser *p, const wfre_formula **formula)
+{
+    wfre_symbol symbol;
+    wfre_term left, right;
+    uint32_t variable = 0;
+    bool equal;
+    CHECK(scan_variable(p, "a variable", &symbol));
+    if (accept_comparison(p, &equal)) {
+        CHECK(use_variable(p, &symbol, ENTITY, &variable));
+        return finish_comparison(p, wfre_term_variable(variable), equal, formula);
+    }
+    CHECK(wfre_scan_expect(&p->cursor, '(', "= or != and another term, or an opening bracket"));
+    CHECK(use_variable(p, &symbol, RELATION, &variable));
+    CHECK(parse_terms(p, &left, &right));
+    *formula = wfre_formula_link(p->cursor.arena, variable, left, right);
+    return *formula ? WFRE_OK : out_of_memory(p);
+}
+
 static wfre_status parse_atom(parser *p, const wfre_formula **formula)
 {
-    wfre_status status;
     wfre_symbol symbol;
     wfre_relation relation;
     wfre_term left, right;
-    TRY(wfre_scan_symbol(&p->cursor, true, &symbol));
-    TRY(wfre_scan_expect(&p->cursor, '(', "an opening bracket and the two terms of the relation"));
-    TRY(wfre_resolve_relation(&p->cursor, &symbol, &relation));
-    TRY(parse_term(p, &left));
-    TRY(wfre_scan_expect(&p->cursor, ',', "a comma and the second term of the relation"));
-    TRY(parse_term(p, &right));
-    TRY(wfre_scan_expect(&p->cursor, ')', "a closing bracket: a relation has two terms"));
+    bool equal;
+    if (wfre_scan_peek(&p->cursor) == '?')
+        return parse_with_variable(p, formula);
+    CHECK(wfre_scan_symbol(&p->cursor, true, &symbol));
+    if (!symbol.inverse && accept_comparison(p, &equal)) {
+        wfre_entity entity;
+        CHECK(wfre_resolve_entity(&p->cursor, &symbol, &entity));
+        return finish_comparison(p, wfre_term_entity(entity), equal, formula);
+    }
+    CHECK(
+        wfre_scan_expect(&p->cursor, '(', "an opening bracket and the two terms of the relation"));
+    CHECK(wfre_resolve_relation(&p->cursor, &symbol, &relation));
+    CHECK(parse_terms(p, &left, &right));
     *formula = wfre_formula_atom(p->cursor.arena, relation, left, right);
-    if (!*formula)
-        status = out_of_memory(p);
-cleanup:
-    return status;
+    return *formula ? WFRE_OK : out_of_memory(p);
+}
+
+static const wfre_formula *bind(parser *p, uint32_t variable, const wfre_formula *body)
+{
+    return p->uses[variable] == RELATION
+               ? wfre_formula_exists_relation(p->cursor.arena, variable, body)
+               : wfre_formula_exists(p->cursor.arena, variable, body);
 }
 
 /* Behind "exists" or "forall". Every variable counts as a level of nesting. */
@@ -192,7 +264,7 @@ static wfre_status parse_quantifier(parser *p, bool forall, unsigned level,
     if (forall)
         body = wfre_formula_not(p->cursor.arena, body);
     while (p->scope_size > outer)
-        body = wfre_formula_exists(p->cursor.arena, p->scope[--p->scope_size], body);
+        body = bind(p, p->scope[--p->scope_size], body);
     if (forall)
         body = wfre_formula_not(p->cursor.arena, body);
     if (!body)
@@ -268,70 +340,120 @@ static wfre_status parse_or(parser *p, unsigned level, const wfre_formula **form
 static uint32_t collect_implicit(parser *p, const wfre_formula *formula, uint32_t *found,
                                  uint32_t count)
 {
-    if (formula->kind == WFRE_ATOM) {
-        wfre_term terms[] = {formula->left, formula->right};
-        for (int i = 0; i < 2; i++)
-            if (terms[i].is_variable && p->implicit[terms[i].id]) {
-                p->implicit[terms[i].id] = false;
-                found[count++] = terms[i].id;
-            }
-    }
+    uint32_t mentioned[3];
+    uint32_t mentions = wfre_formula_mentions(formula, mentioned);
+    for (uint32_t i = 0; i < mentions; i++)
+        if (p->implicit[mentioned[i]]) {
+            p->implicit[mentioned[i]] = false;
+            found[count++] = mentioned[i];
+        }
     for (uint32_t i = 0; i < formula->child_count; i++)
         count = collect_implicit(p, formula->children[i], found, count);
     return count;
 }
 
-static unsigned depth_of(const wfre_formula *formula)
+/* Numbers the variables anew such that these come first: they are asked for. */
+static const wfre_formula *ask_for(parser *p, const uint32_t *asked, uint32_t count,
+                                   const wfre_formula *formula)
 {
-    unsigned deepest = 0;
-    for (uint32_t i = 0; i < formula->child_count; i++) {
-        unsigned depth = depth_of(formula->children[i]);
-        deepest = depth > deepest ? depth : deepest;
+    uint32_t image[VARIABLES], next = count;
+    wfre_symbol names[VARIABLES];
+    use uses[VARIABLES];
+    for (uint32_t v = 0; v < p->count; v++)
+        image[v] = WFRE_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        image[asked[i]] = i;
+    for (uint32_t v = 0; v < p->count; v++) {
+        if (image[v] == WFRE_NONE)
+            image[v] = next++;
+        names[image[v]] = p->names[v];
+        uses[image[v]] = p->uses[v];
     }
-    return deepest + 1;
+    memcpy(p->names, names, p->count * sizeof *names);
+    memcpy(p->uses, uses, p->count * sizeof *uses);
+    p->query->asked = count;
+    return wfre_formula_rename(&p->query->arena, formula, image);
+}
+
+/* What the query keeps of its variables. */
+static wfre_status keep_variables(parser *p)
+{
+    wfre_query *query = p->query;
+    const char **names = wfre_arena_alloc(&query->arena, p->count, sizeof *names);
+    bool *of_relations = wfre_arena_alloc(&query->arena, p->count, sizeof *of_relations);
+    if (!names || !of_relations)
+        return out_of_memory(p);
+    for (uint32_t v = 0; v < p->count; v++) {
+        names[v] = wfre_arena_text(&query->arena, p->names[v].bytes, p->names[v].length);
+        of_relations[v] = p->uses[v] == RELATION;
+        if (!names[v])
+            return out_of_memory(p);
+    }
+    query->variable_names = names;
+    query->variable_count = p->count;
+    query->of_relations = of_relations;
+    return WFRE_OK;
 }
 
 static wfre_status finish(parser *p, const wfre_formula *formula)
 {
-    wfre_query *query = p->query;
-    if (depth_of(formula) > DEPTH)
+    if (formula->depth > DEPTH)
         return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, 0,
                          "the query is nested too deep, in more than %d levels", DEPTH);
     uint32_t found[VARIABLES];
-    for (uint32_t i = collect_implicit(p, formula, found, 0); i-- > 0;)
-        formula = wfre_formula_exists(&query->arena, found[i], formula);
-    const char **names = wfre_arena_alloc(&query->arena, p->count, sizeof *names);
-    if (!names || !formula)
-        return out_of_memory(p);
-    for (uint32_t v = 0; v < p->count; v++) {
-        names[v] = wfre_arena_text(&query->arena, p->names[v].bytes, p->names[v].length);
-        if (!names[v])
-            return out_of_memory(p);
+    uint32_t count = collect_implicit(p, formula, found, 0);
+    if (p->headless)
+        formula = ask_for(p, found, count, formula);
+    while (!p->headless && count > 0)
+        formula = bind(p, found[--count], formula);
+    p->query->formula = formula;
+    return formula ? keep_variables(p) : out_of_memory(p);
+}
+
+/* ?x, ?y : or only a colon. What begins with a variable may also be a formula without a head. */
+static wfre_status parse_head(parser *p)
+{
+    static const char WHAT[] = "the variable asked for, as in ?x : r(?x, a)";
+    wfre_cursor *cursor = &p->cursor;
+    size_t begin = cursor->at;
+    char next = wfre_scan_peek(cursor);
+    bool equal;
+    if (next == '\0')
+        return wfre_scan_expected(cursor, WHAT);
+    p->headless = next != '?' && next != ':';
+    while (next == '?') {
+        wfre_symbol symbol;
+        uint32_t variable;
+        CHECK(scan_variable(p, WHAT, &symbol));
+        p->headless =
+            p->count == 0 && (wfre_scan_peek(cursor) == '(' || accept_comparison(p, &equal));
+        if (p->headless) {
+            cursor->at = begin;
+            return WFRE_OK;
+        }
+        for (uint32_t v = 0; v < p->count; v++)
+            if (is_called(p, v, &symbol))
+                return wfre_fail(cursor->error, WFRE_ERR_FORMAT, symbol.offset,
+                                 "this variable is asked for twice");
+        CHECK(add_variable(p, &symbol, false, &variable));
+        p->query->asked = p->count;
+        next = wfre_scan_accept(cursor, ',') ? '?' : ':';
     }
-    query->formula = formula;
-    query->variable_names = names;
-    query->variable_count = p->count;
-    return WFRE_OK;
+    if (p->headless)
+        return WFRE_OK;
+    return wfre_scan_expect(cursor, ':',
+                            "a colon behind the variable asked for, as in ?x : r(?x, a)");
 }
 
 static wfre_status parse_query(parser *p)
 {
-    wfre_status status;
-    wfre_symbol symbol;
     const wfre_formula *formula;
-    TRY(scan_variable(p, "the variable asked for, as in ?x : r(?x, a)", &symbol));
-    TRY(add_variable(p, &symbol, false, &p->query->free_variable));
-    TRY(wfre_scan_expect(&p->cursor, ':',
-                         "a colon behind the variable asked for, as in ?x : r(?x, a)"));
-    TRY(parse_or(p, 0, &formula));
+    CHECK(parse_head(p));
+    CHECK(parse_or(p, 0, &formula));
     (void)wfre_scan_peek(&p->cursor);
-    if (p->cursor.at < p->cursor.length) {
-        status = wfre_scan_expected(&p->cursor, "& or | or the end of the query");
-        goto cleanup;
-    }
-    TRY(finish(p, formula));
-cleanup:
-    return status;
+    if (p->cursor.at < p->cursor.length)
+        return wfre_scan_expected(&p->cursor, "& or | or the end of the query");
+    return finish(p, formula);
 }
 
 wfre_status wfre_logic_parse(wfre_query *query, const wfre_graph *graph, const char *text,

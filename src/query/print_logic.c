@@ -36,16 +36,27 @@ static void print_operand(printer *p, const wfre_formula *formula, bool brackets
         wfre_text_char(p->text, ')');
 }
 
+static bool needs_brackets(const wfre_formula *formula, const wfre_formula *child)
+{
+    return child->kind == WFRE_EXISTS || child->kind == WFRE_OR ||
+           (child->kind == WFRE_AND && formula->kind == WFRE_AND);
+}
+
 static void print_joined(printer *p, const wfre_formula *formula)
 {
     for (uint32_t i = 0; i < formula->child_count; i++) {
         const wfre_formula *child = formula->children[i];
-        bool brackets = child->kind == WFRE_EXISTS || child->kind == WFRE_OR ||
-                        (child->kind == WFRE_AND && formula->kind == WFRE_AND);
         if (i > 0)
             wfre_text_add(p->text, formula->kind == WFRE_AND ? " & " : " | ");
-        print_operand(p, child, brackets);
+        print_operand(p, child, needs_brackets(formula, child));
     }
+}
+
+static bool starts_with_bracket(const wfre_formula *formula)
+{
+    bool joined = formula->kind == WFRE_AND || formula->kind == WFRE_OR;
+    return joined && (needs_brackets(formula, formula->children[0]) ||
+                      starts_with_bracket(formula->children[0]));
 }
 
 /* One "exists" for quantifiers that follow one another. */
@@ -61,21 +72,44 @@ static void print_exists(printer *p, const wfre_formula *formula)
     print_formula(p, formula);
 }
 
+static void print_atom(printer *p, const wfre_formula *atom)
+{
+    if (atom->kind == WFRE_LINK)
+        wfre_text_format(p->text, "?%s", p->shown[atom->variable]);
+    else
+        wfre_print_relation(p->text, p->graph, atom->relation);
+    wfre_text_char(p->text, '(');
+    print_term(p, atom->left);
+    wfre_text_add(p->text, ", ");
+    print_term(p, atom->right);
+    wfre_text_char(p->text, ')');
+}
+
+static void print_equality(printer *p, const wfre_formula *equality, const char *sign)
+{
+    print_term(p, equality->left);
+    wfre_text_add(p->text, sign);
+    print_term(p, equality->right);
+}
+
 static void print_formula(printer *p, const wfre_formula *formula)
 {
     const wfre_formula *child = formula->child_count ? formula->children[0] : NULL;
     switch (formula->kind) {
     case WFRE_ATOM:
-        wfre_print_relation(p->text, p->graph, formula->relation);
-        wfre_text_char(p->text, '(');
-        print_term(p, formula->left);
-        wfre_text_add(p->text, ", ");
-        print_term(p, formula->right);
-        wfre_text_char(p->text, ')');
+    case WFRE_LINK:
+        print_atom(p, formula);
+        break;
+    case WFRE_EQUAL:
+        print_equality(p, formula, " = ");
         break;
     case WFRE_NOT:
+        if (child->kind == WFRE_EQUAL) {
+            print_equality(p, child, " != ");
+            break;
+        }
         wfre_text_char(p->text, '!');
-        print_operand(p, child, child->kind != WFRE_ATOM && child->kind != WFRE_NOT);
+        print_operand(p, child, child->child_count > 0 && child->kind != WFRE_NOT);
         break;
     case WFRE_AND:
     case WFRE_OR:
@@ -92,12 +126,11 @@ static void print_formula(printer *p, const wfre_formula *formula)
 /* Numbers the variables in the order of their first use; those that are not used keep WFRE_NONE. */
 static void number_uses(const wfre_formula *formula, uint32_t *rank, uint32_t *next)
 {
-    if (formula->kind == WFRE_ATOM) {
-        wfre_term terms[] = {formula->left, formula->right};
-        for (int i = 0; i < 2; i++)
-            if (terms[i].is_variable && rank[terms[i].id] == WFRE_NONE)
-                rank[terms[i].id] = (*next)++;
-    }
+    uint32_t mentioned[3];
+    uint32_t count = wfre_formula_mentions(formula, mentioned);
+    for (uint32_t i = 0; i < count; i++)
+        if (rank[mentioned[i]] == WFRE_NONE)
+            rank[mentioned[i]] = (*next)++;
     for (uint32_t i = 0; i < formula->child_count; i++)
         number_uses(formula->children[i], rank, next);
 }
@@ -124,6 +157,19 @@ static const wfre_formula *leave_out_front(printer *p)
     return rest;
 }
 
+/* The variables asked for. Without any there is nothing to write, unless the text would then be
+ * read differently: as a question for variables that nothing binds, or, with a bracket in front, as
+ * another notation. */
+static void print_head(printer *p, const wfre_formula *rest)
+{
+    for (uint32_t v = 0; v < p->query->asked; v++)
+        wfre_text_format(p->text, "%s?%s", v > 0 ? ", " : "", p->shown[v]);
+    if (p->query->asked > 0)
+        wfre_text_add(p->text, " : ");
+    else if (rest->variable_count > 0 || starts_with_bracket(rest))
+        wfre_text_add(p->text, ": ");
+}
+
 void wfre_logic_print(wfre_text *text, const wfre_graph *graph, const wfre_query *query)
 {
     printer p = {.text = text, .graph = graph, .query = query};
@@ -131,8 +177,9 @@ void wfre_logic_print(wfre_text *text, const wfre_graph *graph, const wfre_query
     if (!p.shown) {
         text->failed = true;
     } else {
-        wfre_text_format(text, "?%s : ", p.shown[query->free_variable]);
-        print_formula(&p, leave_out_front(&p));
+        const wfre_formula *rest = leave_out_front(&p);
+        print_head(&p, rest);
+        print_formula(&p, rest);
     }
     wfre_arena_free(&p.arena);
 }

@@ -8,14 +8,40 @@
 #include "query/scan.h"
 #include "query/types.h"
 
-/* The first characters tell the notations apart. */
+/* The first characters tell the notations apart. A formula that begins with brackets is told by
+ * what stands in them: neither the letter of an operator by itself, nor a number or a quoted
+ * letter. */
 static wfre_notation detect(const char *text, size_t length)
 {
     wfre_cursor cursor = {.text = text, .length = length};
     if (!wfre_scan_accept(&cursor, '('))
         return WFRE_NOTATION_LOGIC;
     char c = wfre_scan_peek(&cursor);
-    return c && strchr("epiunIU", c) ? WFRE_NOTATION_TREE : WFRE_NOTATION_BETAE;
+    if (c && strchr("epiunIU", c)) {
+        cursor.at++;
+        c = wfre_scan_peek(&cursor);
+        return c == '\0' || c == ',' || c == ')' ? WFRE_NOTATION_TREE : WFRE_NOTATION_LOGIC;
+    }
+    while (wfre_scan_accept(&cursor, '('))
+        ;
+    c = wfre_scan_peek(&cursor);
+    bool tuple = c == '\0' || strchr("0123456789-',)", c);
+    return tuple ? WFRE_NOTATION_BETAE : WFRE_NOTATION_LOGIC;
+}
+
+uint32_t wfre_query_width(const wfre_query *query)
+{
+    return query->asked;
+}
+
+const char *wfre_query_column_name(const wfre_query *query, uint32_t column)
+{
+    return query->formula ? query->variable_names[column] : "x";
+}
+
+bool wfre_query_column_is_relation(const wfre_query *query, uint32_t column)
+{
+    return query->of_relations && query->of_relations[column];
 }
 
 /* The highest ids named, each WFRE_NONE if there is none. */
@@ -51,13 +77,12 @@ static void raise_to(uint32_t *highest_id, uint32_t id)
 
 static void find_highest(const wfre_formula *formula, highest *ids)
 {
-    if (formula->kind == WFRE_ATOM) {
+    if (formula->kind == WFRE_ATOM)
         raise_to(&ids->relation, formula->relation);
-        if (!formula->left.is_variable)
-            raise_to(&ids->entity, formula->left.id);
-        if (!formula->right.is_variable)
-            raise_to(&ids->entity, formula->right.id);
-    }
+    if (formula->child_count == 0 && !formula->left.is_variable)
+        raise_to(&ids->entity, formula->left.id);
+    if (formula->child_count == 0 && !formula->right.is_variable)
+        raise_to(&ids->entity, formula->right.id);
     for (uint32_t i = 0; i < formula->child_count; i++)
         find_highest(formula->children[i], ids);
 }

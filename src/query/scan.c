@@ -84,6 +84,14 @@ size_t wfre_scan_keyword(const char *text, size_t length, char *ascii)
     return ends ? size : 0;
 }
 
+bool wfre_scan_is_name_byte(const char *text, size_t length)
+{
+    char ascii;
+    unsigned char c = (unsigned char)text[0];
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (c >= 0x80 && wfre_scan_logic_symbol(text, length, &ascii) == 0);
+}
+
 /* ---- reading names ------------------------------------------------------------------------ */
 
 static int hex_digit(char c)

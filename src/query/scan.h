@@ -53,6 +53,9 @@ WFRE_NODISCARD wfre_status wfre_resolve_relation(wfre_cursor *cursor, const wfre
 size_t wfre_scan_logic_symbol(const char *text, size_t length, char *ascii);
 size_t wfre_scan_keyword(const char *text, size_t length, char *ascii);
 
+/* Whether the text, which is not empty, begins with a byte that the name of a variable can have. */
+bool wfre_scan_is_name_byte(const char *text, size_t length);
+
 /* Writes names so that every notation reads them back; with graph == NULL, and for ids that the
  * graph does not have, writes #ids. */
 void wfre_print_entity(wfre_text *text, const wfre_graph *graph, wfre_entity entity);

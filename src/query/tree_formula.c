@@ -3,8 +3,8 @@
  * A projection of a larger set becomes a quantifier: (p,r,X) at v is exists y. r(y,v) & X(y). Where
  * only conjunctions and quantifiers stand above it, the quantifier moves to the front, which is
  * where people leave it out: ?x : r(?y, ?x) & ... An entity that is not the argument of a
- * projection would need equality, which formulas do not have: such a tree has no formula, and
- * neither has one with more projections than a formula may have variables. */
+ * projection is an equality. A tree with more projections than a formula may have variables has no
+ * formula. */
 #include <stdio.h>
 
 #include "query/formula.h"
@@ -21,17 +21,6 @@ typedef struct converter {
     size_t capacity;
     bool failed; /* out of memory */
 } converter;
-
-/* Whether every entity stands under a projection. */
-static bool has_formula(const wfre_node *node, bool projected)
-{
-    if (node->op == WFRE_OP_ENTITY)
-        return projected;
-    for (uint32_t i = 0; i < node->child_count; i++)
-        if (!has_formula(node->children[i], node->op == WFRE_OP_PROJECT))
-            return false;
-    return true;
-}
 
 static bool is_anchor(const wfre_node *node)
 {
@@ -78,6 +67,8 @@ static const wfre_formula *make(converter *c, const wfre_node *node, uint32_t v)
     wfre_arena *arena = &c->query->arena;
     if (is_anchor(node))
         return link_to(c, node, wfre_term_entity(node->children[0]->id), v);
+    if (node->op == WFRE_OP_ENTITY)
+        return wfre_formula_equal(arena, wfre_term_variable(v), wfre_term_entity(node->id));
     if (node->op == WFRE_OP_PROJECT) {
         uint32_t y = c->variables++;
         const wfre_formula *link = link_to(c, node, wfre_term_variable(y), v);
@@ -158,9 +149,6 @@ static const char *find_obstacle(const wfre_node *tree, size_t variables)
 {
     if (wfre_tree_is_type(tree))
         return "a query type has no logic notation; it lacks the names";
-    if (!has_formula(tree, false))
-        return "the logic notation has no equality, so that it cannot say an entity that is not "
-               "the argument of a projection";
     if (variables > WFRE_FORMULA_VARIABLES)
         return "the query has more projections of projected sets than the logic notation has "
                "variables; print it as a tree";
@@ -170,7 +158,7 @@ static const char *find_obstacle(const wfre_node *tree, size_t variables)
 wfre_status wfre_query_find_formula(wfre_query *query, wfre_error *error)
 {
     query->formula = NULL;
-    query->free_variable = 0;
+    query->asked = 1;
     query->variable_count = 1;
     size_t others = count_variables(query->tree);
     query->no_formula = find_obstacle(query->tree, others + 1);

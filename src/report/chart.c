@@ -165,11 +165,11 @@ static void format_number(double value, char *buffer, size_t size)
 {
     double magnitude = fabs(value);
     if (magnitude >= 1e6)
-        (void)snprintf(buffer, size, "%.4gM", value / 1e6);
+        (void)wfre_format(buffer, size, "%.4gM", value / 1e6);
     else if (magnitude >= 1e4)
-        (void)snprintf(buffer, size, "%.4gk", value / 1e3);
+        (void)wfre_format(buffer, size, "%.4gk", value / 1e3);
     else
-        (void)snprintf(buffer, size, "%.4g", magnitude < 1e-12 ? 0 : value);
+        (void)wfre_format(buffer, size, "%.4g", magnitude < 1e-12 ? 0 : value);
 }
 
 /* Estimated width of a text in the chart's font. */

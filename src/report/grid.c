@@ -14,7 +14,7 @@ void wfre_grid_cell(wfre_grid *grid, const char *format, ...)
     char cell[256];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(cell, sizeof cell, format, args);
+    (void)wfre_format_list(cell, sizeof cell, format, args);
     va_end(args);
     wfre_text_visible(&grid->cells, cell, strlen(cell));
     wfre_text_char(&grid->cells, '\0');

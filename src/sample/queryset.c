@@ -207,6 +207,12 @@ wfre_status wfre_queryset_read(const char *path, const wfre_graph *graph, wfre_q
     wfre_status status;
     *set = (wfre_queryset){0};
     TRY(wfre_reader_open(path, &reader, error));
+    set->name =
+        wfre_arena_text(&set->arena, wfre_reader_name(reader), strlen(wfre_reader_name(reader)));
+    if (!set->name)
+        TRY(wfre_fail_memory(error, "reading a query set"));
+    set->entities = graph ? wfre_graph_entities(graph) : 0;
+    set->relations = graph ? wfre_graph_relations(graph) : 0;
     for (;;) {
         TRY(wfre_reader_line(reader, &line, &length, error));
         if (!line)
@@ -223,6 +229,17 @@ wfre_status wfre_queryset_read(const char *path, const wfre_graph *graph, wfre_q
 cleanup:
     wfre_reader_close(reader);
     return status;
+}
+
+wfre_status wfre_queryset_check_graph(const wfre_queryset *set, const wfre_graph *graph,
+                                      wfre_error *error)
+{
+    if (set->entities == wfre_graph_entities(graph) &&
+        set->relations == wfre_graph_relations(graph))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
+                     "%s: the query set was opened with another graph, or without one",
+                     set->name ? set->name : "queries");
 }
 
 void wfre_queryset_clear(wfre_queryset *set)

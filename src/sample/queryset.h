@@ -23,6 +23,8 @@ typedef struct wfre_queryset_row {
 
 /* Zero-initialise to create an empty set. */
 struct wfre_queryset {
+    const char *name;             /* what messages call it, in the arena; NULL if it was not read */
+    uint32_t entities, relations; /* sizes of the graph that ids were compared with; 0: of none */
     wfre_arena arena;
     wfre_strings types; /* names in the order in which they first appear */
     wfre_queryset_row *rows;
@@ -48,6 +50,11 @@ static inline wfre_list wfre_queryset_hard(const wfre_queryset *set, uint32_t ro
 {
     return wfre_queryset_slice(set, set->rows[row].hard, set->rows[row].end);
 }
+
+/* WFRE_ERR_MISMATCH unless the set was read with a graph of these sizes, so that all ids are good.
+ */
+WFRE_NODISCARD wfre_status wfre_queryset_check_graph(const wfre_queryset *set,
+                                                     const wfre_graph *graph, wfre_error *error);
 
 /* Reads a file (plain or gzip, "-" for standard input). With a graph, all ids must be within its
  * sizes. Errors name the file and line. The set is to be freed in any case. */

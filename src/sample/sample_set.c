@@ -120,7 +120,8 @@ static void sample_chunk(void *context, size_t index, unsigned thread)
     wfre_arena_reset(&c->arena);
     c->status = WFRE_OK;
     for (size_t i = 0; i < CHUNK && c->status == WFRE_OK; i++) {
-        wfre_rng rng = wfre_rng_keyed(s->options->seed, s->type_hash, s->first + index * CHUNK + i);
+        wfre_rng rng = wfre_rng_for(s->options->seed, WFRE_FOR_DATA, s->type_hash,
+                                    s->first + index * CHUNK + i);
         c->found[i].tree = NULL;
         c->status = attempt(s, thread, &rng, c, &c->found[i]);
     }
@@ -235,8 +236,8 @@ static wfre_status check_options(const wfre_graph *graph, const wfre_benchmark_o
                          "benchmark queries are for split valid or test");
     if (wfre_graph_triples(graph, split) == wfre_graph_triples(graph, (wfre_split)(split - 1)))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "the graph has no triples in split %s, so nothing would be hard; give it "
-                         "some with 'wfre import --holdout'",
+                         "the graph has no triples in split %s, so nothing would be hard; hold "
+                         "some out when it is imported: `holdout`",
                          split == WFRE_VALID ? "valid" : "test");
     return WFRE_OK;
 }

@@ -168,7 +168,7 @@ static wfre_status sample_query(wfre_sampler *sampler, worker *w, chunk *c, size
 {
     uint32_t type =
         sampler->step_types ? sampler->step_types[index] : (uint32_t)(index % sampler->types.count);
-    wfre_rng rng = wfre_rng_keyed(sampler->seed, sampler->step, index);
+    wfre_rng rng = wfre_rng_for(sampler->seed, WFRE_FOR_QUERIES, sampler->step, index);
     wfre_sampled query = {.type = type};
     for (int i = 0; i < ATTEMPTS && !query.tree; i++)
         CHECK(attempt(sampler, w, c, &rng, &query));
@@ -179,7 +179,7 @@ static wfre_status sample_query(wfre_sampler *sampler, worker *w, chunk *c, size
     if (!query.tree)
         return wfre_fail(&c->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                          "no query of type %s was found in %d attempts; leave the type out, in "
-                         "training by --set mix-%s=0",
+                         "training by `mix-%s=0`",
                          sampler->types.names[type], ATTEMPTS, sampler->types.names[type]);
     sampler->queries[index] = query;
     return WFRE_OK;

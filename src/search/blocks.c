@@ -7,11 +7,11 @@
 #include "base/rng.h"
 
 /* Copies blocks of random rows. */
-static void draw(const wfre_score_settings *settings, wfre_block_source source, uint64_t key,
+static void draw(const wfre_score_settings *settings, wfre_block_source source, wfre_draw purpose,
                  float *blocks, size_t wanted)
 {
     size_t size = settings->block;
-    wfre_rng rng = wfre_rng_keyed(0, key, 0);
+    wfre_rng rng = wfre_rng_fixed(purpose, 0);
     for (size_t i = 0; i < wanted; i++) {
         size_t row = wfre_rng_below(&rng, (uint32_t)source.count);
         size_t block = wfre_rng_below(&rng, (uint32_t)(settings->dimension / size));
@@ -56,8 +56,8 @@ wfre_status wfre_block_sample_draw(wfre_block_sample *sample, const wfre_score *
     sample->values = wfre_alloc(rows * columns, sizeof *sample->values);
     if (!values || !sample->left || !sample->right || !sample->values)
         TRY(wfre_fail_memory(error, "fitting an estimate"));
-    draw(settings, left, 1, sample->left, rows);
-    draw(settings, right, 2, sample->right, columns);
+    draw(settings, left, WFRE_FOR_LEFT_BLOCKS, sample->left, rows);
+    draw(settings, right, WFRE_FOR_RIGHT_BLOCKS, sample->right, columns);
     TRY(score_pairs(sample, score, pool, values, error));
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++)

@@ -177,7 +177,7 @@ static wfre_status make_filter(wfre_index *index, const float *entities, const h
 /* One probe from each of as many equal stretches: distinct, and spread over all entities. */
 static void choose_probes(wfre_index_ranks *ranks, uint32_t entities)
 {
-    wfre_rng rng = wfre_rng_keyed(0, 4, 0);
+    wfre_rng rng = wfre_rng_fixed(WFRE_FOR_PROBES, 0);
     uint32_t stretch = entities / WFRE_PROBES;
     for (uint32_t i = 0; i < WFRE_PROBES; i++)
         ranks->probes[i] = i * stretch + wfre_rng_below(&rng, stretch);

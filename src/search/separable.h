@@ -1,4 +1,5 @@
-/* A function of two blocks as a sum of few products: D(x, y) ~ sum_k g_k(x) h_k(y).
+/* A function of two blocks as a sum of few products, D(x, y) ~ sum_k g_k(x) h_k(y): a reduced-rank
+ * regression.
  *
  * Works on samples: V[i, j] = D(x_i, y_j), and raw features A of the x_i and B of the y_j. Finds
  * linear maps to `rank` features each, with A left (B right)' closest to V. */

@@ -159,7 +159,7 @@ static wfre_status fit(wfre_sketch *s, const wfre_score *score, const wfre_embed
     wfre_block_sample sample = {.left_count = SAMPLE_LEFT, .right_count = SAMPLE_RIGHT};
     double *left = NULL, *right = NULL, *maps = wfre_alloc(2 * map, sizeof *maps);
     float *rows = wfre_alloc(SOURCE_ROWS * shape->dim, sizeof *rows);
-    wfre_rng rng = wfre_rng_keyed(0, 5, 0);
+    wfre_rng rng = wfre_rng_fixed(WFRE_FOR_SKETCHES, 0);
     if (!rows || !maps)
         TRY(wfre_fail_memory(error, "sketching"));
     for (size_t i = 0; i < SOURCE_ROWS; i++) {

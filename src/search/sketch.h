@@ -1,4 +1,5 @@
-/* A small estimate of the WFR distance between queries and all entities, for finding candidates.
+/* A small estimate of the WFR distance between queries and all entities, for finding candidates: a
+ * candidate index of bytes (int8).
  *
  * Like the filter (search/filter.h) it takes the value of a block for a sum of few products, but of
  * features in closed form:

@@ -35,7 +35,7 @@ enum {
     RIVALS = 32,  /* entities that it competes with for a question: the nearest */
     BATCH = OWN + OTHERS
 };
-static const double CARE = 2; /* docs/RESULTS.md: less harm to old questions than 1 does */
+static const double CARE = 2; /* docs/LABBOOK.md: less harm to old questions than 1 does */
 static const double MATRIX_BYTES = 1.5e9; /* of relations, that are kept at the most */
 static const double RATE = 0.05, BETA1 = 0.8, BETA2 = 0.95;
 
@@ -167,7 +167,7 @@ static uint32_t draw_group(const urn *u, wfre_rng *rng, bool own, wfre_relation 
  * that together they stand for all there are. */
 static wfre_status list_others(fitting *f, wfre_arena *arena, wfre_entity entity, wfre_error *error)
 {
-    wfre_rng rng = wfre_rng_keyed(0, 6, entity);
+    wfre_rng rng = wfre_rng_fixed(WFRE_FOR_ADDED, entity);
     urn u = fill_urn(f);
     for (uint32_t i = 0; i < OTHERS; i++) {
         wfre_relation relation;
@@ -437,6 +437,36 @@ void wfre_add_options_default(wfre_add_options *options)
     *options = (wfre_add_options){.steps = 40};
 }
 
+wfre_status wfre_add_with(const wfre_graph *graph, const wfre_model *model, const wfre_graph *extra,
+                          uint32_t steps, wfre_pool *pool, const wfre_monitor *monitor,
+                          wfre_graph **larger_graph, wfre_model **larger_model,
+                          wfre_addition *report, wfre_error *error)
+{
+    growth g = {.graph = graph, .model = model};
+    wfre_status status;
+    TRY(wfre_model_check_graph(model, graph, error));
+    TRY(wfre_graph_extend(graph, extra, &g.larger_graph, error));
+    TRY(wfre_model_extend(model, g.larger_graph, &g.larger, error));
+    double start = wfre_clock();
+    TRY(fit_all(&g, steps, pool, monitor, error));
+    double seconds = wfre_clock() - start;
+    TRY(wfre_model_prepare(g.larger, pool, error));
+    *report = (wfre_addition){
+        .entities = g.larger->entity_count - model->entity_count,
+        .triples =
+            wfre_graph_triples(g.larger_graph, WFRE_TEST) - wfre_graph_triples(graph, WFRE_TEST),
+        .seconds = seconds,
+    };
+    *larger_graph = g.larger_graph;
+    *larger_model = g.larger;
+    g.larger_graph = NULL;
+    g.larger = NULL;
+cleanup:
+    wfre_model_free(g.larger);
+    wfre_graph_close(g.larger_graph);
+    return status;
+}
+
 wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
                      const wfre_add_options *options, wfre_pool *pool, const wfre_monitor *monitor,
                      wfre_addition *report, wfre_error *error)
@@ -446,8 +476,9 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     GIVEN(options);
     wfre_import_options format = {.format = options->format, .literals = options->literals};
     wfre_import_report read;
-    wfre_graph *extra = NULL;
-    growth g = {.graph = graph, .model = model};
+    wfre_addition made;
+    wfre_graph *extra = NULL, *larger_graph = NULL;
+    wfre_model *larger = NULL;
     wfre_status status;
     TRY(wfre_graph_trust(graph, error));
     TRY(wfre_model_settle(model, error));
@@ -455,25 +486,16 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     TRY(wfre_probe_output(options->graph, error));
     TRY(wfre_probe_output(options->model, error));
     TRY(wfre_import_graph(&options->triples, 1, &format, monitor, &extra, &read, error));
-    TRY(wfre_graph_extend(graph, extra, &g.larger_graph, error));
-    TRY(wfre_model_extend(model, g.larger_graph, &g.larger, error));
-    double start = wfre_clock();
-    TRY(fit_all(&g, options->steps, pool, monitor, error));
-    double seconds = wfre_clock() - start;
-    TRY(wfre_model_prepare(g.larger, pool, error));
-    TRY(wfre_graph_save(g.larger_graph, options->graph, error)); /* only now that all went well */
-    TRY(wfre_model_save(g.larger, options->model, false, error));
-    *report = (wfre_addition){
-        .entities = g.larger->entity_count - model->entity_count,
-        .triples =
-            wfre_graph_triples(g.larger_graph, WFRE_TEST) - wfre_graph_triples(graph, WFRE_TEST),
-        .literals = read.literals,
-        .blanks = read.blanks,
-        .seconds = seconds,
-    };
+    TRY(wfre_add_with(graph, model, extra, options->steps, pool, monitor, &larger_graph, &larger,
+                      &made, error));
+    TRY(wfre_graph_save(larger_graph, options->graph, error)); /* only now that all went well */
+    TRY(wfre_model_save(larger, options->model, false, error));
+    *report = made;
+    report->literals = read.literals;
+    report->blanks = read.blanks;
 cleanup:
-    wfre_model_free(g.larger);
-    wfre_graph_close(g.larger_graph);
+    wfre_model_free(larger);
+    wfre_graph_close(larger_graph);
     wfre_graph_close(extra);
     return status;
 }

@@ -10,9 +10,6 @@
 #include "base/rng.h"
 #include "graph/graph.h"
 
-/* Streams of random numbers; the index tells them apart within a step. */
-enum { STREAM_TYPE = 1, STREAM_POSITIVES, STREAM_NEGATIVES, STREAM_SHARED };
-
 /* How often a type must be found to be in the mix, and how often a batch is drawn until all of its
  * queries are found. */
 enum { TRIALS = 64, DRAWS = 8 };
@@ -63,7 +60,7 @@ static uint32_t take_slot(wfre_batcher *b, wfre_entity entity)
 
 static uint32_t draw_type(const wfre_batcher *b, uint64_t index)
 {
-    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_TYPE << 56, b->step, index);
+    wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_TYPES, b->step, index);
     double draw = wfre_rng_double(&rng);
     for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++)
         if (draw < b->cumulative[t])
@@ -81,7 +78,7 @@ static uint32_t choose_positives(wfre_batcher *b, size_t q)
         memcpy(chosen, answers.ids, answers.count * sizeof *chosen);
         return (uint32_t)answers.count;
     }
-    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_POSITIVES << 56, b->step, q);
+    wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_POSITIVES, b->step, q);
     for (uint32_t count = 0; count < want;) {
         wfre_entity candidate = answers.ids[wfre_rng_below(&rng, (uint32_t)answers.count)];
         bool repeated = false;
@@ -135,7 +132,7 @@ static bool place_positives(wfre_batcher *b)
 static bool place_shared(wfre_batcher *b)
 {
     uint32_t entities = wfre_graph_entities(b->graph);
-    wfre_rng rng = wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_SHARED << 56, b->step, 0);
+    wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_SHARED, b->step, 0);
     for (uint32_t i = 0; i < b->settings.negatives; i++)
         if (take_slot(b, wfre_rng_below(&rng, entities)) == WFRE_NONE)
             return false;
@@ -157,8 +154,7 @@ static bool place_own(wfre_batcher *b)
     wfre_batch *batch = &b->batch;
     uint32_t entities = wfre_graph_entities(b->graph);
     for (size_t q = 0; q < batch->queries; q++) {
-        wfre_rng rng =
-            wfre_rng_keyed(b->settings.seed ^ (uint64_t)STREAM_NEGATIVES << 56, b->step, q);
+        wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_NEGATIVES, b->step, q);
         uint32_t used = batch->negative_begin[q];
         for (uint32_t tries = 0; tries < 4 * b->settings.negatives; tries++) {
             if (used - batch->negative_begin[q] == b->settings.negatives)

@@ -20,12 +20,16 @@ typedef struct run_state {
 } run_state;
 
 static const wfre_setting STATE_TABLE[] = {
-    {"state.step", WFRE_SETTING_U64, offsetof(run_state, step), 0, 1e18, NULL, ""},
-    {"state.seconds", WFRE_SETTING_REAL, offsetof(run_state, seconds), 0, 1e12, NULL, ""},
-    {"state.loss", WFRE_SETTING_REAL, offsetof(run_state, loss), -1e30, 1e30, NULL, ""},
-    {"state.best", WFRE_SETTING_REAL, offsetof(run_state, best), -1, 1, NULL, ""},
+    {"state.step", WFRE_SETTING_U64, offsetof(run_state, step), 0, 1e18, NULL, "",
+     WFRE_SETTING_PLAIN},
+    {"state.seconds", WFRE_SETTING_REAL, offsetof(run_state, seconds), 0, 1e12, NULL, "",
+     WFRE_SETTING_PLAIN},
+    {"state.loss", WFRE_SETTING_REAL, offsetof(run_state, loss), -1e30, 1e30, NULL, "",
+     WFRE_SETTING_PLAIN},
+    {"state.best", WFRE_SETTING_REAL, offsetof(run_state, best), -1, 1, NULL, "",
+     WFRE_SETTING_PLAIN},
     {"state.next-validation", WFRE_SETTING_U32, offsetof(run_state, next_validation), 1, 1e9, NULL,
-     ""},
+     "", WFRE_SETTING_LATER},
 };
 enum { STATE_COUNT = sizeof STATE_TABLE / sizeof STATE_TABLE[0], TEXT_SIZE = 64 };
 
@@ -80,17 +84,6 @@ cleanup:
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-/* Whether checkpoints from before a setting may lack it, being runs that had none of it. */
-static bool is_newer(const char *setting)
-{
-    static const char *const newer[] = {"forward-edges", "forward-paths", "lift", "edges",
-                                        "state.next-validation"};
-    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++)
-        if (strcmp(setting, newer[i]) == 0)
-            return true;
-    return false;
-}
-
 static wfre_status read_text(const wfre_safetensors *file, const char *path,
                              const wfre_setting *row, const char *prefix, void *structure,
                              wfre_error *error)
@@ -98,8 +91,8 @@ static wfre_status read_text(const wfre_safetensors *file, const char *path,
     char key[TEXT_SIZE];
     (void)snprintf(key, sizeof key, "%s%s", prefix, row->name);
     const char *text = wfre_safetensors_metadata(file, key);
-    if (!text && is_newer(row->name))
-        return WFRE_OK;
+    if (!text && (row->traits & WFRE_SETTING_LATER))
+        return WFRE_OK; /* a run that had none of it */
     if (!text)
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                          "%s: no checkpoint of a training run ('%s' is missing)", path, key);

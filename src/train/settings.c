@@ -16,33 +16,39 @@ static const char *const PRECISIONS[] = {"fp32", "bf16", NULL};
 #define SHARE(index, type)                                                                         \
     {                                                                                              \
         "mix-" type, WFRE_SETTING_REAL, FIELD(mix) + (index) * sizeof(double), 0, 1e6, NULL,       \
-            "share of " type " queries in training"                                                \
+            "share of " type " queries in training", WFRE_SETTING_PLAIN                            \
     }
 
 const wfre_setting wfre_train_table[] = {
-    {"loss", WFRE_SETTING_NAME, FIELD(loss), 0, 0, LOSSES, "sigmoid (the paper's) or softmax"},
+    {"loss", WFRE_SETTING_NAME, FIELD(loss), 0, 0, LOSSES, "sigmoid (the paper's) or softmax",
+     WFRE_SETTING_PLAIN},
     {"candidates", WFRE_SETTING_NAME, FIELD(candidates), 0, 0, CANDIDATES,
-     "entities to compare with: own, shared or all"},
+     "entities to compare with: own, shared or all", WFRE_SETTING_PLAIN},
     {"guide", WFRE_SETTING_NAME, FIELD(guide), 0, 0, GUIDES,
-     "distance in the loss: score, local, or staged (local, then score)"},
-    {"batch", WFRE_SETTING_U32, FIELD(batch), 1, 1 << 20, NULL, "queries a step"},
+     "distance in the loss: score, local, or staged (local, then score)", WFRE_SETTING_PLAIN},
+    {"batch", WFRE_SETTING_U32, FIELD(batch), 1, 1 << 20, NULL, "queries a step",
+     WFRE_SETTING_PLAIN},
     {"negatives", WFRE_SETTING_U32, FIELD(negatives), 0, 1 << 24, NULL,
-     "candidates drawn for each query, or shared by the batch"},
-    {"positives", WFRE_SETTING_U32, FIELD(positives), 1, 1024, NULL, "answers drawn a query"},
+     "candidates drawn for each query, or shared by the batch", WFRE_SETTING_PLAIN},
+    {"positives", WFRE_SETTING_U32, FIELD(positives), 1, 1024, NULL, "answers drawn a query",
+     WFRE_SETTING_PLAIN},
     {"every-answer", WFRE_SETTING_BOOL, FIELD(every_answer), 0, 0, NULL,
-     "aim at all answers among shared candidates, not at the drawn alone: yes or no"},
+     "aim at all answers among shared candidates, not at the drawn alone: yes or no",
+     WFRE_SETTING_PLAIN},
     {"answer-weight", WFRE_SETTING_REAL, FIELD(answer_weight), -2, 2, NULL,
-     "x: a query with n answers weighs (n + 4)^x; -0.5 is the paper's"},
+     "x: a query with n answers weighs (n + 4)^x; -0.5 is the paper's", WFRE_SETTING_PLAIN},
     {"mass", WFRE_SETTING_REAL, FIELD(mass), 0, 100, NULL,
-     "what a unit of mass costs that a question's last projection gives, with the local guide"},
+     "what a unit of mass costs that a question's last projection gives, with the local guide",
+     WFRE_SETTING_PLAIN},
     {"lift", WFRE_SETTING_BOOL, FIELD(lift), 0, 0, NULL,
-     "fit the lifts on validation queries when all is learned: yes or no"},
+     "fit the lifts on validation queries when all is learned: yes or no", WFRE_SETTING_LATER},
     {"edges", WFRE_SETTING_BOOL, FIELD(edges), 0, 0, NULL,
-     "when all is learned, answer by edges unless validation queries lose by it: yes or no"},
+     "when all is learned, answer by edges unless validation queries lose by it: yes or no",
+     WFRE_SETTING_LATER},
     {"hard", WFRE_SETTING_U32, FIELD(hard), 0, 1 << 20, NULL,
-     "hard candidates a query in the second stage"},
+     "hard candidates a query in the second stage", WFRE_SETTING_PLAIN},
     {"stage", WFRE_SETTING_REAL, FIELD(stage), 0, 1, NULL,
-     "share of the run after which the second stage begins"},
+     "share of the run after which the second stage begins", WFRE_SETTING_PLAIN},
     SHARE(0, "1p"),
     SHARE(1, "2p"),
     SHARE(2, "3p"),
@@ -54,34 +60,37 @@ const wfre_setting wfre_train_table[] = {
     SHARE(8, "pin"),
     SHARE(9, "pni"),
     {"forward-edges", WFRE_SETTING_REAL, FIELD(forward_edges), 0, 1, NULL,
-     "share of 1p queries from any pair of entity and relation, not from an answer"},
+     "share of 1p queries from any pair of entity and relation, not from an answer",
+     WFRE_SETTING_LATER},
     {"forward-paths", WFRE_SETTING_REAL, FIELD(forward_paths), 0, 1, NULL,
-     "the same of 2p and 3p queries"},
+     "the same of 2p and 3p queries", WFRE_SETTING_LATER},
     {"schedule", WFRE_SETTING_NAME, FIELD(schedule), 0, 0, SCHEDULES,
-     "learning rate over the run: steps (the paper's) or cosine"},
-    {"warmup", WFRE_SETTING_REAL, FIELD(warmup), 0, 0.9, NULL, "share of the run to warm up"},
+     "learning rate over the run: steps (the paper's) or cosine", WFRE_SETTING_PLAIN},
+    {"warmup", WFRE_SETTING_REAL, FIELD(warmup), 0, 0.9, NULL, "share of the run to warm up",
+     WFRE_SETTING_PLAIN},
     {"rate-entities", WFRE_SETTING_REAL, FIELD(rate_entities), 0, 10, NULL,
-     "learning rate of the entities"},
+     "learning rate of the entities", WFRE_SETTING_PLAIN},
     {"rate-layers", WFRE_SETTING_REAL, FIELD(rate_layers), 0, 10, NULL,
-     "learning rate of the projections"},
-    {"decay", WFRE_SETTING_REAL, FIELD(decay), 0, 10, NULL, "weight decay"},
+     "learning rate of the projections", WFRE_SETTING_PLAIN},
+    {"decay", WFRE_SETTING_REAL, FIELD(decay), 0, 10, NULL, "weight decay", WFRE_SETTING_PLAIN},
     {"clip", WFRE_SETTING_REAL, FIELD(clip), 0, 1e9, NULL,
-     "largest gradient norm of the projections; 0: no limit"},
+     "largest gradient norm of the projections; 0: no limit", WFRE_SETTING_PLAIN},
     {"bounded", WFRE_SETTING_BOOL, FIELD(bounded), 0, 0, NULL,
-     "put entities back into [0, 1] after each update: yes or no"},
+     "put entities back into [0, 1] after each update: yes or no", WFRE_SETTING_PLAIN},
     {"drop-input", WFRE_SETTING_REAL, FIELD(drop_input), 0, 0.99, NULL,
-     "dropout on the input of a projection"},
+     "dropout on the input of a projection", WFRE_SETTING_PLAIN},
     {"drop-basis", WFRE_SETTING_REAL, FIELD(drop_basis), 0, 0.99, NULL,
-     "dropout on the outputs of the bases"},
+     "dropout on the outputs of the bases", WFRE_SETTING_PLAIN},
     {"drop-negation", WFRE_SETTING_REAL, FIELD(drop_negation), 0, 0.99, NULL,
-     "elements set to 1/2 before a complement"},
+     "elements set to 1/2 before a complement", WFRE_SETTING_PLAIN},
     {"precision", WFRE_SETTING_NAME, FIELD(precision), 0, 0, PRECISIONS,
-     "of matrix products: fp32 or bf16"},
+     "of matrix products: fp32 or bf16", WFRE_SETTING_PLAIN},
     {"steps", WFRE_SETTING_U64, FIELD(steps), 0, 1e15, NULL,
-     "length of the run in steps; 0: limited by time"},
+     "length of the run in steps; 0: limited by time", WFRE_SETTING_PLAIN},
     {"seconds", WFRE_SETTING_REAL, FIELD(seconds), 0, 1e9, NULL,
-     "length of the run in seconds, resumptions included"},
-    {"seed", WFRE_SETTING_U64, FIELD(seed), 0, 9e15, NULL, "of all random choices"},
+     "length of the run in seconds, resumptions included", WFRE_SETTING_PLAIN},
+    {"seed", WFRE_SETTING_U64, FIELD(seed), 0, 9e15, NULL, "of all random choices",
+     WFRE_SETTING_PLAIN},
 };
 const size_t wfre_train_table_count = sizeof wfre_train_table / sizeof wfre_train_table[0];
 
@@ -92,10 +101,42 @@ wfre_status wfre_train_set(wfre_train_settings *settings, const char *name, cons
     GIVEN(name);
     GIVEN(text);
     const wfre_setting *setting = wfre_setting_find(wfre_train_table, wfre_train_table_count, name);
-    if (strcmp(name, "answering") == 0)
-        settings->edges = false; /* it is said, not to be found out */
+    if (wfre_train_setting_traits(name) & WFRE_SETTING_SAYS_EDGES)
+        settings->edges = false;
     return setting ? wfre_setting_parse(setting, settings, text, error)
                    : wfre_model_set(&settings->model, name, text, error);
+}
+
+unsigned wfre_train_setting_traits(const char *name)
+{
+    const wfre_setting *setting = wfre_setting_find(wfre_train_table, wfre_train_table_count, name);
+    if (!setting)
+        setting = wfre_setting_find(wfre_model_table, wfre_model_table_count, name);
+    return setting ? setting->traits : WFRE_SETTING_PLAIN;
+}
+
+wfre_status wfre_train_take_sizes(wfre_train_settings *settings, const wfre_train_settings *preset,
+                                  const wfre_model_settings *model, wfre_error *error)
+{
+    char list[256] = "";
+    size_t used = 0;
+    bool other = false;
+    for (size_t i = 0; i < wfre_model_table_count; i++) {
+        const wfre_setting *row = &wfre_model_table[i];
+        if (!(row->traits & WFRE_SETTING_SIZE))
+            continue;
+        char value[64];
+        wfre_setting_print(row, model, value, sizeof value);
+        other = other || (!wfre_setting_same(row, &settings->model, &preset->model) &&
+                          !wfre_setting_same(row, &settings->model, model));
+        used += (size_t)wfre_format(list + used, sizeof list - used, "%s%s %s", used ? ", " : "",
+                                    row->name, value);
+    }
+    if (other)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "the model to start from has %s; leave out other sizes", list);
+    wfre_model_copy_sizes(&settings->model, model);
+    return WFRE_OK;
 }
 
 size_t wfre_train_setting_count(void)
@@ -175,7 +216,7 @@ static const own_row OWN[] = {
     {"large", UINT32_MAX, 4, 16, 512, 3600},
 };
 
-/* Each choice that departs from the paper was measured on validation queries: docs/RESULTS.md. */
+/* Each choice that departs from the paper was measured on validation queries: docs/LABBOOK.md. */
 static void fill_own(const own_row *row, wfre_train_settings *s)
 {
     s->model.dim = 200 * row->members;
@@ -234,7 +275,6 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
 wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
                               wfre_train_settings *settings, wfre_error *error)
 {
-    GIVEN(name);
     GIVEN(settings);
     wfre_train_settings made = {
         .answer_weight = -0.5, .hard = 64, .stage = 0.7, .seed = 1, .precision = WFRE_FP32};

@@ -8,4 +8,7 @@
 extern const wfre_setting wfre_train_table[];
 extern const size_t wfre_train_table_count;
 
+/* Of a setting of training or model; none if nothing is called so. */
+unsigned wfre_train_setting_traits(const char *name);
+
 #endif

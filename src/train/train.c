@@ -9,14 +9,16 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "model/calibration.h"
 #include "model/file.h"
 #include "model/safetensors.h"
+#include "model/settings.h"
 #include "report/chart.h"
 #include "report/curve.h"
 #include "train/checkpoint.h"
 #include "train/outputs.h"
-#include "train/validate.h"
+#include "train/validation.h"
 
 enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as shown */ };
 
@@ -34,6 +36,7 @@ typedef struct training {
     wfre_trainer *trainer;
     wfre_validation *validation; /* NULL without */
     wfre_outputs outputs;
+    bool resumed;
     double best, last;  /* validation MRR, -1 for none yet */
     double calibration; /* error of the probabilities, -1 without */
     uint64_t validated; /* the step of the last validation, or WFRE_NO_STEP */
@@ -80,10 +83,10 @@ static wfre_status log_status(training *s, wfre_error *error)
     char line[512];
     if (s->outputs.logged == now.step)
         return WFRE_OK;
-    (void)snprintf(line, sizeof line,
-                   "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
-                   "\"queries_per_second\": %.0f}\n",
-                   now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
+    (void)wfre_format(line, sizeof line,
+                      "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"loss\": %.6g, \"rate\": %.4g, "
+                      "\"queries_per_second\": %.0f}\n",
+                      now.step, now.seconds, now.loss, now.rate, now.queries_per_second);
     s->outputs.logged = now.step;
     return wfre_outputs_log(&s->outputs, line, error);
 }
@@ -97,11 +100,12 @@ static void report(const training *s)
     uint64_t seconds = left < MOST_SECONDS ? (uint64_t)left : MOST_SECONDS;
     char note[160], mrr[32] = "";
     if (s->last >= 0)
-        (void)snprintf(mrr, sizeof mrr, "  MRR %.3f", s->last);
-    (void)snprintf(note, sizeof note,
-                   "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64 " left",
-                   now.step, now.loss, mrr, now.queries_per_second, seconds / 60, seconds % 60);
-    wfre_report(s->monitor, "training", (uint64_t)(now.progress * 1000), 1000, note);
+        (void)wfre_format(mrr, sizeof mrr, "  MRR %.3f", s->last);
+    (void)wfre_format(note, sizeof note,
+                      "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64
+                      " left",
+                      now.step, now.loss, mrr, now.queries_per_second, seconds / 60, seconds % 60);
+    wfre_report_share(s->monitor, "training", now.progress, note);
 }
 
 /* The model's MRR on the sample; what that takes counts. */
@@ -126,10 +130,10 @@ static wfre_status validate(training *s, wfre_error *error)
     s->validated = s->trainer->step;
     wfre_train_status now = wfre_trainer_status(s->trainer);
     char line[256];
-    (void)snprintf(line, sizeof line,
-                   "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"mrr\": %.6f, "
-                   "\"validation_seconds\": %.1f}\n",
-                   now.step, now.seconds, s->last, wfre_clock() - start);
+    (void)wfre_format(line, sizeof line,
+                      "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"mrr\": %.6f, "
+                      "\"validation_seconds\": %.1f}\n",
+                      now.step, now.seconds, s->last, wfre_clock() - start);
     if (s->outputs.judged != now.step)
         TRY(wfre_outputs_log(&s->outputs, line, error));
     s->outputs.judged = now.step;
@@ -155,7 +159,7 @@ static wfre_status stop(training *s, wfre_error *error)
     if (status != WFRE_OK)
         return status;
     return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
-                     "interrupted at step %" PRIu64 "; --resume goes on from %s", s->trainer->step,
+                     "interrupted at step %" PRIu64 "; `resume` goes on from %s", s->trainer->step,
                      s->outputs.checkpoint);
 }
 
@@ -198,10 +202,10 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
     if (!queries)
         return WFRE_OK;
     CHECK(wfre_validation_edges(queries, model, seconds, s->monitor, error));
-    (void)snprintf(line, sizeof line,
-                   "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
-                   model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
-                   model->settings.way.edge_sharpness, model->settings.way.edge_room);
+    (void)wfre_format(line, sizeof line,
+                      "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
+                      model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
+                      model->settings.way.edge_sharpness, model->settings.way.edge_room);
     return wfre_outputs_log(&s->outputs, line, error);
 }
 
@@ -217,10 +221,10 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
     if (queries && settings->lift) {
         const double *lift = model->settings.way.lift;
         TRY(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
-        (void)snprintf(line, sizeof line,
-                       "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
-                       "\"lift_negation\": %.4f}\n",
-                       lift[0], lift[1], lift[2]);
+        (void)wfre_format(line, sizeof line,
+                          "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
+                          "\"lift_negation\": %.4f}\n",
+                          lift[0], lift[1], lift[2]);
         TRY(wfre_outputs_log(&s->outputs, line, error));
     }
     TRY(wfre_model_prepare(model, s->pool, error));
@@ -233,7 +237,7 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
         if (reliability->queries == 0) /* too few to hold any out */
             goto cleanup;
         s->calibration = reliability->error;
-        (void)snprintf(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
+        (void)wfre_format(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
         TRY(wfre_outputs_log(&s->outputs, line, error));
     }
 cleanup:
@@ -251,7 +255,8 @@ static wfre_status complete(training *s, wfre_error *error)
     TRY(wfre_model_check_graph(model, s->graph, error));
     if (s->run->calibrate > 0) /* not those that chose the model, unless they come from a file */
         TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate,
-                                   s->trainer->settings.seed + 1, s->pool, &queries, error));
+                                   wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_FITTING),
+                                   s->pool, &queries, error));
     TRY(fit(s, queries, model, error));
     model->unfinished = false;
     TRY(wfre_model_save(model, s->run->model, false, error));
@@ -290,10 +295,7 @@ static wfre_status start_from(training *s, const wfre_train_settings *settings, 
     TRY(wfre_model_check_graph(model, s->graph, error));
     wfre_model_settings old = model->settings;
     model->settings = settings->model;
-    model->settings.dim = old.dim;
-    model->settings.bases = old.bases;
-    model->settings.layers = old.layers;
-    model->settings.members = old.members;
+    wfre_model_copy_sizes(&model->settings, &old);
     model->settings.score.dimension = old.dim;
     wfre_calibration_free(model->calibration); /* of other weights */
     model->calibration = NULL;
@@ -312,7 +314,7 @@ static wfre_status check_lifts(const wfre_train_settings *settings, wfre_error *
     for (int i = 0; i < WFRE_LIFTS; i++)
         if (settings->lift && settings->model.way.lift[i] != 1)
             return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                             "lifts are fitted when all is learned; --set lift=no leaves them as "
+                             "lifts are fitted when all is learned; `lift=no` leaves them as "
                              "they are set");
     return WFRE_OK;
 }
@@ -325,26 +327,22 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
     if (settings->edges && (settings->model.way.edge_sharpness != usual.way.edge_sharpness ||
                             settings->model.way.edge_room != usual.way.edge_room))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "edge-sharpness and edge-room are fitted when all is learned; --set "
-                         "answering=edges leaves them as they are set");
+                         "edge-sharpness and edge-room are fitted when all is learned; "
+                         "`answering=edges` leaves them as they are set");
     return WFRE_OK;
-}
-
-static wfre_status find_checkpoint(const char *path, wfre_error *error)
-{
-    if (wfre_file_exists(path))
-        return WFRE_OK;
-    return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                     "%s: no such checkpoint to go on from; leave out --resume", path);
 }
 
 wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *settings,
                                         wfre_error *error)
 {
     char *path = wfre_output_beside(model, ".checkpoint");
-    wfre_status status =
-        path ? find_checkpoint(path, error) : wfre_fail_memory(error, "looking for a checkpoint");
-    if (status == WFRE_OK)
+    wfre_status status = WFRE_OK;
+    if (!path)
+        status = wfre_fail_memory(error, "looking for a checkpoint");
+    else if (!wfre_file_exists(path))
+        status = wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+                           "%s: no such checkpoint to go on from", path);
+    else
         status = wfre_checkpoint_read_settings(path, settings, error);
     wfre_free(path);
     return status;
@@ -353,9 +351,8 @@ wfre_status wfre_train_resumed_settings(const char *model, wfre_train_settings *
 /* Whether a model has the shape of the one in training. */
 static bool has_its_shape(const training *s, const wfre_model *model)
 {
-    const wfre_model_settings *a = &model->settings, *b = &s->trainer->settings.model;
-    return model->fingerprint == wfre_graph_fingerprint(s->graph) && a->dim == b->dim &&
-           a->bases == b->bases && a->layers == b->layers && a->members == b->members;
+    return model->fingerprint == wfre_graph_fingerprint(s->graph) &&
+           wfre_model_same_sizes(&model->settings, &s->trainer->settings.model);
 }
 
 /* The model that an interrupted run kept stays only if it is still there, and counts by what it
@@ -381,7 +378,7 @@ cleanup:
 /* The trainer, fresh or as it was when the run was interrupted. */
 static wfre_status make_trainer(training *s, const wfre_train_settings *settings, wfre_error *error)
 {
-    if (s->run->resume)
+    if (s->resumed)
         return wfre_checkpoint_read(s->outputs.checkpoint, s->graph, s->pool, settings, &s->trainer,
                                     &s->best, &s->next_validation, error);
     s->next_validation = 1;
@@ -394,15 +391,15 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
 {
     wfre_outputs *outputs = &s->outputs;
     CHECK(wfre_outputs_open(outputs, s->run->model, error));
-    if (s->run->resume)
-        CHECK(find_checkpoint(outputs->checkpoint, error));
+    s->resumed = s->run->resume && wfre_file_exists(outputs->checkpoint);
     CHECK(make_trainer(s, settings, error));
     s->trainer->model->unfinished = true;
     if (s->run->validate > 0)
         CHECK(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
-                                     s->trainer->settings.seed, s->pool, &s->validation, error));
-    CHECK(s->run->resume ? wfre_outputs_resume(outputs, s->trainer->step, error)
-                         : wfre_outputs_begin(outputs, error));
+                                     wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_VALIDATION),
+                                     s->pool, &s->validation, error));
+    CHECK(s->resumed ? wfre_outputs_resume(outputs, s->trainer->step, error)
+                     : wfre_outputs_begin(outputs, error));
     uint32_t next = (uint32_t)(wfre_trainer_progress(s->trainer) * VALIDATIONS) + 1;
     if (s->next_validation > next) /* the run is longer than it was to be */
         s->next_validation = next;
@@ -421,7 +418,7 @@ static void end(training *s)
 /* From where the run stands to its end. However little time there is, one step is made. */
 static wfre_status proceed(training *s, wfre_error *error)
 {
-    if (s->run->resume) {
+    if (s->resumed) {
         CHECK(judge_kept(s, error));
         CHECK(validate_if_due(s, error)); /* if that was interrupted */
     }
@@ -455,7 +452,7 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
         status = stop(&s, error);
     TRY(status);
     *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, s.calibration,
-                                    run->resume};
+                                    s.resumed};
 cleanup:
     end(&s);
     return status;

@@ -219,7 +219,7 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
         return WFRE_OK;
     return wfre_fail(
         error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
-        "the loss is not finite at step %llu: lower --set rate-layers (now %g) or --rho (now %g)",
+        "the loss is not finite at step %llu: lower `rate-layers` (now %g) or `rho` (now %g)",
         (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
 }
 
@@ -297,8 +297,8 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
     else if (s->guide != WFRE_GUIDE_SCORE && s->candidates == WFRE_CANDIDATES_OWN)
         wrong = "the local guide needs shared candidates, or all of them";
     else if (s->guide == WFRE_GUIDE_SCORE && s->candidates != WFRE_CANDIDATES_OWN)
-        wrong = "the score as guide needs a few candidates for each query: --set candidates=own "
-                "--negatives 64";
+        wrong = "the score as guide needs a few candidates for each query: `candidates=own` "
+                "and `negatives=64`";
     else if (s->guide == WFRE_GUIDE_STAGED && s->hard < 1)
         wrong = "a staged run needs hard candidates";
     else if (s->drop_input < 0 || s->drop_input >= 1 || s->drop_basis < 0 || s->drop_basis >= 1 ||

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 
 /* log sum_j exp(kernel[j * step] + g_j); finite if any kernel entry is. */
 static double log_sum(const double *kernel, size_t step, const double *g, size_t count)

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 
 typedef struct side_view {
     const double *value;

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "wfr/dense.h"
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 
 /* Within +-this many octaves sums and products of phi, psi, H and K are far from both ends. */
 enum { PLAIN_OCTAVES = 450 };

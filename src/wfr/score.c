@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 #include "wfr/store.h"
 
 /* ---- one pair ----------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef WFRE_SRC_WFR_STORE_H
 #define WFRE_SRC_WFR_STORE_H
 
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 
 struct wfre_store {
     const wfre_score *score; /* borrowed; tells whether a score fits */

@@ -19,7 +19,7 @@
 #ifndef WFRE_SRC_WFR_TABLES_H
 #define WFRE_SRC_WFR_TABLES_H
 
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 
 typedef struct power_shape {
     int index_bits;    /* of each level: tables of 2^index_bits entries */

@@ -18,7 +18,7 @@ sweep --vary radius=two
 sweep --vary radios=2
 sweep --vary radius=2 --set dim=20
 sweep --vary seed=1,2
-show wfre sweep g.kg - -o none --seeds 2 <q.tsv
+show wfre sweep g.kg - -o piped --steps 3 --set dim=10 --set bases=2 --seeds 2 --csv <q.tsv | sed -E "s/,[0-9.]+/,X/g"
 wfre eval g.kg out/base-seed1.safetensors two.tsv --sample 1p,2u --count 3 --union all >table
 sed -n 's/ [0-9].*//p' table
 wfre eval g.kg out/base-seed1.safetensors - --union all <two.tsv

@@ -30,12 +30,11 @@ while [ $runs -lt "${KILLS:-10}" ]; do
     act $name >out.txt 2>err
     took=$((($(date +%s%N) - begin) / 1000))
     fresh
-    act $name setsid >out.txt 2>err &
+    act $name exec >out.txt 2>err & # exec: it is the command itself that is killed
     process=$!
     moment=$(((RANDOM * 32768 + RANDOM) % took))
     sleep $(printf '%d.%06d' $((moment / 1000000)) $((moment % 1000000)))
-    children=$(pgrep -P $process -x wfre)
-    { kill -9 ${children:-$process} && runs=$((runs + 1)); wait $process; } 2>/dev/null
+    { kill -9 $process && runs=$((runs + 1)); wait $process; } 2>/dev/null
     holds "$name killed after $moment us" $name
     finishes "$name killed after $moment us" $name
 done

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "train/trainer.h"
-#include "train/validate.h"
+#include "train/validation.h"
 
 static wfre_graph *umls;
 

@@ -1,12 +1,15 @@
 /* Exact answers equal brute force over all assignments, on random graphs of up to 12 entities:
  * trees through the tree engine and the join, what a tree's graph refutes, formulas of all shapes
- * through the join.
+ * through the join, and questions for several variables or none, relations among them.
  *
  * WFRE_SEED picks another seed, WFRE_CASES another number of cases. A failure prints the case,
  * which is enough to repeat it alone: every case has its own stream of random numbers. */
 #include "check.h"
 #include "exact/join.h"
+#include "query/notation.h"
 #include "toy.h"
+
+static uint64_t seed, current;
 
 enum { ENTITIES = 12, RELATIONS = 3, QUERIES_PER_GRAPH = 20, TREE_DEPTH = 5 };
 
@@ -60,7 +63,7 @@ static void random_cyclic_query(wfre_rng *rng, const brute_graph *graph, wfre_qu
 {
     uint32_t outer = 1 + wfre_rng_below(rng, CYCLE_VARIABLES);
     uint32_t inner = wfre_rng_below(rng, 3);
-    *query = (wfre_query){.variable_count = outer + inner};
+    *query = (wfre_query){.variable_count = outer + inner, .asked = 1};
     wfre_arena *arena = &query->arena;
     const wfre_formula *formula = random_conjunction(arena, rng, graph, outer);
     if (inner > 0 || wfre_rng_below(rng, 2) == 0) {
@@ -77,6 +80,28 @@ static void random_cyclic_query(wfre_rng *rng, const brute_graph *graph, wfre_qu
         formula = wfre_formula_exists(arena, v, formula);
     assert_non_null(formula);
     query->formula = formula;
+}
+
+/* More disjunctions about two variables than can be distributed: some stay whole. */
+static void random_wide_query(wfre_rng *rng, const brute_graph *graph, wfre_query *query)
+{
+    enum { DISJUNCTIONS = 14 };
+    *query = (wfre_query){.variable_count = 2, .asked = 1};
+    wfre_arena *arena = &query->arena;
+    const wfre_formula *parts[DISJUNCTIONS];
+    for (int i = 0; i < DISJUNCTIONS; i++) {
+        const wfre_formula *either[2];
+        for (int k = 0; k < 2; k++) {
+            either[k] = wfre_formula_atom(arena, wfre_rng_below(rng, 2 * graph->relations),
+                                          random_term(rng, graph, 2), random_term(rng, graph, 2));
+            if (wfre_rng_below(rng, 2) == 0)
+                either[k] = wfre_formula_not(arena, either[k]);
+        }
+        parts[i] = wfre_formula_join(arena, WFRE_OR, either, 2);
+    }
+    query->formula =
+        wfre_formula_exists(arena, 1, wfre_formula_join(arena, WFRE_AND, parts, DISJUNCTIONS));
+    assert_non_null(query->formula);
 }
 
 /* ---- cases -------------------------------------------------------------------------------- */
@@ -125,24 +150,105 @@ static void check_tree(wfre_exact *exact, const brute_graph *brute, wfre_rng *rn
     wfre_arena_free(&query.arena);
 }
 
+/* ---- rows --------------------------------------------------------------------------------- */
+
+static bool has_row(const uint32_t *rows, size_t count, uint32_t width, const uint32_t *row)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(rows + i * width, row, width * sizeof *row) == 0)
+            return true;
+    return false;
+}
+
+static void check_rows(wfre_exact *exact, const brute_graph *brute, const wfre_query *query,
+                       wfre_rng *rng)
+{
+    static uint32_t expected[BRUTE_ROWS * BRUTE_ASKED];
+    size_t count = brute_rows(brute, query, expected);
+    size_t most = wfre_rng_below(rng, 2) == 0 ? 1 + wfre_rng_below(rng, 40) : 0;
+    bool cut = most > 0 && count > most;
+    wfre_tuples rows;
+    assert_ok(wfre_exact_tuples(exact, WFRE_TRAIN, query, most, 0, NULL, &rows, error));
+    assert_int_equal(rows.width, query->asked);
+    if (rows.count != (cut ? most : count)) {
+        wfre_text text = {0};
+        wfre_logic_print(&text, NULL, query);
+        fail_msg("case %llu: %zu rows instead of %zu: %s", (unsigned long long)current, rows.count,
+                 cut ? most : count, text.data);
+    }
+    assert_int_equal(rows.complete, !cut);
+    if (query->asked == 0 || rows.count == 0)
+        return;
+    if (!cut)
+        assert_memory_equal(rows.ids, expected, count * query->asked * sizeof *expected);
+    for (size_t i = 0; cut && i < rows.count; i++) {
+        const uint32_t *row = rows.ids + i * rows.width;
+        assert_true(has_row(expected, count, rows.width, row));
+        assert_false(has_row(rows.ids, i, rows.width, row));
+    }
+}
+
+/* Conjunctions over several variables, of which the first are asked for: paths, cycles and stars
+ * with variables in between, equalities and inequalities. */
+static void random_joined_query(wfre_rng *rng, const brute_graph *graph, wfre_query *query)
+{
+    static const bool OF_RELATIONS[8] = {false};
+    uint32_t variables = 2 + wfre_rng_below(rng, 3);
+    static const char *const NAMES[] = {"a", "b", "c", "d"};
+    *query = (wfre_query){
+        .variable_count = variables, .of_relations = OF_RELATIONS, .variable_names = NAMES};
+    query->asked = wfre_rng_below(rng, (variables < 3 ? variables : 3) + 1);
+    const wfre_formula *parts[7];
+    uint32_t count = 1 + wfre_rng_below(rng, 6);
+    for (uint32_t i = 0; i < count; i++) {
+        wfre_term left = random_term(rng, graph, variables);
+        wfre_term right = random_term(rng, graph, variables);
+        parts[i] = wfre_rng_below(rng, 4) == 0
+                       ? wfre_formula_equal(&query->arena, left, right)
+                       : wfre_formula_atom(&query->arena, wfre_rng_below(rng, 2 * graph->relations),
+                                           left, right);
+        if (wfre_rng_below(rng, 4) == 0)
+            parts[i] = wfre_formula_not(&query->arena, parts[i]);
+    }
+    query->formula = wfre_formula_join(&query->arena, WFRE_AND, parts, count);
+    for (uint32_t v = query->asked; v < variables; v++)
+        query->formula = wfre_formula_exists(&query->arena, v, query->formula);
+    assert_non_null(query->formula);
+}
+
+static void check_question(wfre_exact *exact, const brute_graph *brute, wfre_rng *rng)
+{
+    wfre_query query;
+    if (wfre_rng_below(rng, 2) == 0)
+        brute_random_question(rng, brute, 1 + wfre_rng_below(rng, 4), &query);
+    else
+        random_joined_query(rng, brute, &query);
+    check_rows(exact, brute, &query, rng);
+    wfre_arena_free(&query.arena);
+}
+
 static void check_case(wfre_exact *exact, const brute_graph *brute, wfre_rng *rng)
 {
     wfre_query query;
-    switch (wfre_rng_below(rng, 4)) {
+    switch (wfre_rng_below(rng, 5)) {
     case 0:
         check_tree(exact, brute, rng);
+        return;
+    case 4:
+        check_question(exact, brute, rng);
         return;
     case 1:
         brute_random_query(rng, brute, 5, &query);
         break;
     default:
-        random_cyclic_query(rng, brute, &query);
+        if (wfre_rng_below(rng, 500) == 0)
+            random_wide_query(rng, brute, &query);
+        else
+            random_cyclic_query(rng, brute, &query);
     }
     check_formula(exact, brute, &query);
     wfre_arena_free(&query.arena);
 }
-
-static uint64_t seed, current;
 
 static void answers_equal_brute_force(void **state)
 {

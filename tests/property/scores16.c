@@ -1,6 +1,6 @@
 /* The 16-lane kernels over random parameters, emulated (vec16_emulated.c). */
 #include "random_scores.h"
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 
 /* As wfre_score_use_avx512. */
 bool use_emulated_kernels(wfre_score *score);

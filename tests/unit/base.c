@@ -365,6 +365,29 @@ static void test_curve(void **state)
     wfre_free(path);
 }
 
+/* No two purposes draw the same numbers, for small seeds and steps. */
+static void test_purposes(void **state)
+{
+    (void)state;
+    enum { PURPOSES = WFRE_FOR_HIERARCHY + 1, SEEDS = 3, STEPS = 8 };
+    uint64_t seen[PURPOSES * SEEDS * STEPS + PURPOSES];
+    size_t count = 0;
+    for (int p = 0; p < PURPOSES; p++) {
+        wfre_rng fixed = wfre_rng_fixed((wfre_draw)(p + STEPS), 0);
+        seen[count++] = wfre_rng_next(&fixed);
+        for (uint64_t seed = 0; seed < SEEDS; seed++)
+            for (uint64_t step = 0; step < STEPS; step++) {
+                wfre_rng rng = wfre_rng_for(seed, (wfre_draw)p, step, 0);
+                seen[count++] = wfre_rng_next(&rng);
+            }
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = i + 1; k < count; k++)
+            assert_true(seen[i] != seen[k]);
+    assert_true(wfre_seed_for(1, WFRE_FOR_VALIDATION) != wfre_seed_for(1, WFRE_FOR_FITTING));
+    assert_true(wfre_seed_for(1, WFRE_FOR_VALIDATION) >> 53 == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,7 +397,7 @@ int main(void)
         cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),
         cmocka_unit_test(test_bf16),    cmocka_unit_test(test_visible),
         cmocka_unit_test(test_curve),   cmocka_unit_test(test_shared_pool),
-        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_signals), cmocka_unit_test(test_purposes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

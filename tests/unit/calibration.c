@@ -69,7 +69,7 @@ static int build(void **state)
     settings.dim = 20;
     settings.bases = 4;
     graph = toy_random_graph(3, ENTITIES, RELATIONS, TRIPLES);
-    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    assert_ok(wfre_model_create(graph, &settings, 3, &model, error));
     assert_non_null(mkdtemp(folder));
     queries = wfre_path_join(folder, "q.tsv");
     saved = wfre_path_join(folder, "m.safetensors");

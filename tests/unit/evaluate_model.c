@@ -100,6 +100,30 @@ static void test_counts(void **state)
     wfre_evaluation_free(evaluation);
 }
 
+/* An opened set gives what its file does, and must have been opened with the graph. */
+static void test_opened_queries(void **state)
+{
+    (void)state;
+    wfre_eval_options options = options_for(NULL);
+    wfre_evaluation *named = evaluate(&options), *opened = NULL;
+    wfre_queryset *set = NULL, *loose = NULL;
+    assert_ok(wfre_queryset_open(queries_path, graph, &set, error));
+    for (int again = 0; again < 2; again++) {
+        assert_ok(
+            wfre_evaluate_model_with(graph, model, set, &options, NULL, NULL, &opened, error));
+        assert_same(named, opened);
+        wfre_evaluation_free(opened);
+    }
+    assert_ok(wfre_queryset_open(queries_path, NULL, &loose, error));
+    assert_int_equal(
+        wfre_evaluate_model_with(graph, model, loose, &options, NULL, NULL, &opened, NULL),
+        WFRE_ERR_MISMATCH);
+    assert_int_equal(wfre_calibrate_with(graph, model, loose, NULL, NULL, NULL), WFRE_ERR_MISMATCH);
+    wfre_queryset_close(set);
+    wfre_queryset_close(loose);
+    wfre_evaluation_free(named);
+}
+
 static bool stop_on_third(void *context)
 {
     return ++*(int *)context >= 3;
@@ -268,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_opened_queries),
         cmocka_unit_test(test_interrupted_and_resumed),
         cmocka_unit_test(test_foreign_partial),
         cmocka_unit_test(test_partial_of_other_hard_answers),

@@ -174,7 +174,7 @@ static void ids_beyond_the_graph_are_refused(void **state)
 static void hard_query(wfre_query *query)
 {
     enum { VARIABLES = 6, LAST = VARIABLES - 1 };
-    *query = (wfre_query){.variable_count = VARIABLES + LAST};
+    *query = (wfre_query){.variable_count = VARIABLES + LAST, .asked = 1};
     wfre_arena *arena = &query->arena;
     const wfre_formula *parts[VARIABLES * VARIABLES];
     uint32_t count = 0;
@@ -231,7 +231,7 @@ static void nested_disjunctions_are_planned_once(void **state)
 {
     enum { LEVELS = 60 };
     (void)state;
-    wfre_query query = {.variable_count = LEVELS + 1};
+    wfre_query query = {.variable_count = LEVELS + 1, .asked = 1};
     wfre_arena *arena = &query.arena;
     const wfre_formula *formula =
         wfre_formula_atom(arena, 0, wfre_term_variable(LEVELS), wfre_term_entity(3));
@@ -281,7 +281,7 @@ static void planning_stops_when_told(void **state)
     wfre_exact exact;
     wfre_list answers;
     wfre_error why;
-    wfre_query query = {.variable_count = 3};
+    wfre_query query = {.variable_count = 3, .asked = 1};
     int asked = 0;
     wfre_monitor monitor = {.interrupted = stop_at_once, .context = &asked};
     query.formula = cycle(&query.arena, 3, false);
@@ -301,7 +301,7 @@ static void many_variables_are_placed_quickly(void **state)
     for (int positive = 0; positive < 2; positive++) {
         wfre_exact exact;
         wfre_list answers;
-        wfre_query query = {.variable_count = 1024};
+        wfre_query query = {.variable_count = 1024, .asked = 1};
         query.formula = cycle(&query.arena, 1024, positive);
         assert_ok(wfre_exact_open(&exact, graph, error));
         (void)wfre_scope_enter((wfre_scope){.deadline = wfre_clock() + 10});
@@ -310,6 +310,104 @@ static void many_variables_are_placed_quickly(void **state)
         wfre_exact_close(&exact);
         wfre_arena_free(&query.arena);
     }
+}
+
+/* ---- rows --------------------------------------------------------------------------------- */
+
+static wfre_query *read_query(const char *text)
+{
+    wfre_query *query;
+    assert_ok(wfre_query_parse(NULL, WFRE_NOTATION_AUTO, text, strlen(text), &query, error));
+    return query;
+}
+
+/* All pairs two edges apart, of whatever relation, by looking at all. */
+static size_t count_pairs(bool (*linked)[ENTITIES])
+{
+    static bool edge[ENTITIES][ENTITIES];
+    size_t count = 0;
+    for (wfre_entity a = 0; a < ENTITIES; a++)
+        for (wfre_entity b = 0; b < ENTITIES; b++)
+            edge[a][b] = wfre_graph_has(graph, WFRE_TRAIN, a, 0, b) ||
+                         wfre_graph_has(graph, WFRE_TRAIN, a, 2, b);
+    for (wfre_entity x = 0; x < ENTITIES; x++)
+        for (wfre_entity y = 0; y < ENTITIES; y++) {
+            linked[x][y] = false;
+            for (wfre_entity z = 0; z < ENTITIES && !linked[x][y]; z++)
+                linked[x][y] = edge[x][z] && edge[z][y];
+            count += linked[x][y];
+        }
+    return count;
+}
+
+/* Many more than are kept unsorted, and most of them found several times. */
+static void many_rows_are_each_given_once(void **state)
+{
+    static bool linked[ENTITIES][ENTITIES];
+    (void)state;
+    wfre_exact *exact;
+    wfre_tuples rows;
+    wfre_query *query = read_query("?x, ?y : ?r(?x, ?z) & (#0(?z, ?y) | #2(?z, ?y))");
+    size_t count = count_pairs(linked), limits[] = {0, 1, 10000, count, count + 1};
+    assert_true(count > 10000);
+    assert_ok(wfre_exact_create(graph, &exact, error));
+    for (size_t k = 0; k < sizeof limits / sizeof limits[0]; k++) {
+        bool cut = limits[k] > 0 && limits[k] < count;
+        assert_ok(wfre_exact_tuples(exact, WFRE_TRAIN, query, limits[k], 0, NULL, &rows, error));
+        assert_int_equal(rows.count, cut ? limits[k] : count);
+        assert_int_equal(rows.complete, !cut);
+        for (size_t i = 0; i < rows.count; i++) {
+            const uint32_t *row = rows.ids + 2 * i;
+            assert_true(linked[row[0]][row[1]]);
+            if (i > 0)
+                assert_true(row[0] > row[-2] || (row[0] == row[-2] && row[1] > row[-1]));
+        }
+    }
+    wfre_exact_free(exact);
+    wfre_query_free(query);
+}
+
+static void answers_that_are_no_entities_are_rows(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *message;
+    } CASES[] = {
+        {"#0(#1, #2)", "yes or no"},
+        {"?r(#1, #2)", "relations"},
+        {"#0(?x, ?y)", "rows"},
+    };
+    (void)state;
+    wfre_exact *exact;
+    wfre_list answers;
+    wfre_tuples rows;
+    wfre_error why;
+    assert_ok(wfre_exact_create(graph, &exact, error));
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        wfre_query *query = read_query(CASES[i].text);
+        assert_int_equal(wfre_exact_answer(exact, WFRE_TRAIN, query, 0, NULL, &answers, &why),
+                         WFRE_ERR_ARGUMENT);
+        assert_non_null(strstr(why.message, CASES[i].message));
+        assert_ok(wfre_exact_tuples(exact, WFRE_TRAIN, query, 0, 0, NULL, &rows, error));
+        assert_int_equal(rows.width, wfre_query_width(query));
+        wfre_query_free(query);
+    }
+    wfre_exact_free(exact);
+}
+
+static void rows_stop_when_told(void **state)
+{
+    (void)state;
+    wfre_exact *exact;
+    wfre_tuples rows;
+    wfre_query *query = read_query("?x, ?y, ?z : !#0(?x, ?y) & !#0(?y, ?z) & !#0(?z, ?x)");
+    double begin = wfre_clock();
+    assert_ok(wfre_exact_create(graph, &exact, error));
+    assert_int_equal(wfre_exact_tuples(exact, WFRE_TRAIN, query, 0, 0.05, NULL, &rows, NULL),
+                     WFRE_ERR_TIMEOUT);
+    assert_true(wfre_clock() - begin < 5);
+    wfre_exact_free(exact);
+    wfre_query_free(query);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -359,7 +457,7 @@ cleanup:
 static void formulas_survive_failed_allocations(void **state)
 {
     (void)state;
-    wfre_query query = {.variable_count = 5};
+    wfre_query query = {.variable_count = 5, .asked = 1};
     wfre_arena *arena = &query.arena;
     wfre_term x = wfre_term_variable(0);
     wfre_term y = wfre_term_variable(1);
@@ -387,6 +485,27 @@ static void formulas_survive_failed_allocations(void **state)
     wfre_arena_free(arena);
 }
 
+static wfre_status answer_rows(void *context)
+{
+    wfre_status status;
+    wfre_exact exact = {0};
+    wfre_tuples rows;
+    TRY(wfre_exact_open(&exact, graph, NULL));
+    TRY(wfre_exact_tuples(&exact, WFRE_TRAIN, context, 0, 0, NULL, &rows, NULL));
+cleanup:
+    wfre_exact_close(&exact);
+    return status;
+}
+
+static void rows_survive_failed_allocations(void **state)
+{
+    (void)state;
+    wfre_query *query = read_query("?y, ?x, ?r : ?r(#3, ?x) & (exists ?s. ?s(?x, ?y)) & ?y != ?z & "
+                                   "?z = ?w & #0(?w, #5) & !(exists ?v. ?r(?v, ?y) & ?v = ?x)");
+    sweep_allocations(answer_rows, query);
+    wfre_query_free(query);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,7 +516,11 @@ int main(void)
         cmocka_unit_test(nested_disjunctions_are_planned_once),
         cmocka_unit_test(planning_stops_when_told),
         cmocka_unit_test(many_variables_are_placed_quickly),
+        cmocka_unit_test(many_rows_are_each_given_once),
+        cmocka_unit_test(answers_that_are_no_entities_are_rows),
+        cmocka_unit_test(rows_stop_when_told),
         cmocka_unit_test(trees_survive_failed_allocations),
+        cmocka_unit_test(rows_survive_failed_allocations),
         cmocka_unit_test(formulas_survive_failed_allocations),
     };
     return cmocka_run_group_tests(tests, build_graph, close_graph);

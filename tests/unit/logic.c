@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "graph/graph.h"
+#include "query/clause.h"
 #include "query/notation.h"
 
 /* ---- a graph whose names are awkward ------------------------------------------------------ */
@@ -107,6 +108,26 @@ static void test_printing(void **state)
         {"?x : \"not\"(?x, \"and\") & 'r^-1'(?x, 'O\\'Brien \"Bob\"')",
          "?x : \"not\"(?x, \"and\") & \"r^-1\"(?x, \"O'Brien \\\"Bob\\\"\")"},
         {"?x : award(?x, Z\xC3\xBCrich) | award(?x, dog.n.01)", NULL},
+        /* Equality, with a blank or without where a variable or ! stands between. */
+        {"?x : ?x=USA | ?x!=?y | USA != ?x | Oscar = ?x",
+         "?x : ?x = USA | ?x != ?y | USA != ?x | Oscar = ?x"},
+        {"?x : !?x = USA & !!(?x = Oscar)", "?x : ?x != USA & !?x != Oscar"},
+        /* None, one or several variables asked for; without a colon, all that nothing binds. */
+        {"award(Oscar, USA)", NULL},
+        {": award(Oscar, ?y)", NULL},
+        {"exists ?y. award(Oscar, ?y)", ": award(Oscar, ?y)"},
+        {": (award(Oscar, USA) | award(USA, USA)) & award(USA, Oscar)", NULL},
+        {"!award(Oscar, USA)", NULL},
+        {"?y, ?x : award(?x, ?y)", NULL},
+        {"award(?x, ?y) & (exists ?y. award(?y, ?x))",
+         "?x, ?y : award(?x, ?y) & (exists ?y_2. award(?y_2, ?x))"},
+        {"(exists ?y. award(?y, Oscar)) & award(?x, Oscar)",
+         "?x : (exists ?y. award(?y, Oscar)) & award(?x, Oscar)"},
+        {"?x = USA", "?x : ?x = USA"},
+        /* Variables for relations. */
+        {"?r(Oscar, USA)", "?r : ?r(Oscar, USA)"},
+        {"?r, ?y : ?r(Oscar, ?y) & !(exists ?s. ?s(?y, USA))", NULL},
+        {"?x : ?r(?x, USA)", NULL},
         {"?x : award(?x, \"#5\") & award(?x, \"?x\") & award(?x, \"a,b\") & award(?x, "
          "\"back\\\\s\")"
          " & award(?x, \"tab\\x09here\") & award(?x, \"x^-1\") & award(?x, \"bad\\xFF-byte\")",
@@ -151,6 +172,13 @@ static void test_errors(void **state)
         {"", 0, "expected the variable asked for"},
         {"? : award(?x, Oscar)", 2, "the name of the variable"},
         {"?x award(?x, Oscar)", 3, "a colon"},
+        {"?x, award(?x, Oscar)", 4, "the variable asked for"},
+        {"?x, ?x : award(?x, Oscar)", 4, "asked for twice"},
+        {"?x : ?x", 7, "= or !="},
+        {"?x : ?x = ", 10, "expected an entity"},
+        {"?x : ?x = Oscr", 10, "the nearest: Oscar"},
+        {"?x : ?x(Oscar, USA) & ?x = USA", 22, "?x cannot stand for an entity and for a relation"},
+        {"?x : award^-1 = ?x", 14, "an opening bracket"},
         {"?x : ", 5, "expected a relation, but the query ends here"},
         {"?x : award", 10, "an opening bracket"},
         {"?x : award(?x)", 13, "second term"},
@@ -255,6 +283,13 @@ static void test_trees(void **state)
         {"?x : #0(?x, #1) & #0(?x, ?y) & #0(#1, #2)", "a part of it depends on no variable"},
         {"?x : #0(?y, #1)", "?y is not joined to ?x"},
         {"?x : exists ?x. #0(?x, #1)", "?x_2 is not joined to ?x"},
+        {"?x : #0(?y, ?x) & ?y = #1", "(p,#0,(e,#1))"},
+        {"?x : #0(?y, ?x) & ?y != #1", "(p,#0,(n,(e,#1)))"},
+        {"?x : #0(?y, ?x) & ?y = ?x", "an equality joins ?y and ?x"},
+        {"?x : #0(?x, #1) & ?x = ?x", "an atom joins ?x with itself"},
+        {"#0(#1, #2)", "it asks for no variable"},
+        {"#0(?x, ?y)", "it asks for 2 variables"},
+        {"?x : ?r(?x, #2)", "?r stands for a relation"},
         {"?x : #0(?x, #1) & (exists ?y. #0(?y, #1))", "?y is not joined to ?x"},
         {"?x : #0(?x, ?y) & #2(?y, #1) & !(exists ?z. #0(?x, ?z) & #2(?z, ?y))",
          "a negated part has more than one variable free"},
@@ -288,7 +323,7 @@ static void test_blow_up(void **state)
         wfre_text_add(&text, " & (#0(?x, #1) | #2(?y, #2))");
     wfre_query *query = parse(text.data);
     assert_null(query->tree);
-    assert_non_null(strstr(wfre_query_not_a_tree(query), "too large"));
+    assert_non_null(strstr(wfre_query_not_a_tree(query), WFRE_CLAUSES_TOO_LARGE));
     wfre_query_free(query);
     wfre_text_free(&text);
 }
@@ -320,18 +355,20 @@ static void test_many_variables(void **state)
     }
 }
 
+/* A query type has no names; an entity that no projection starts from is an equality. */
 static void test_without_formula(void **state)
 {
     (void)state;
-    static const char *const CASES[] = {"(e,#1)", "(p,#0,(u,(e,#1),(e,#2)))", "(p,(e))"};
-    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-        wfre_query *query = parse(CASES[i]);
-        char *text;
-        assert_null(query->formula);
-        assert_int_equal(wfre_query_print(query, graph, WFRE_NOTATION_LOGIC, &text, NULL),
-                         WFRE_ERR_UNSUPPORTED);
-        wfre_query_free(query);
-    }
+    wfre_query *query = parse("(p,(e))");
+    char *text;
+    assert_null(query->formula);
+    assert_int_equal(wfre_query_print(query, graph, WFRE_NOTATION_LOGIC, &text, NULL),
+                     WFRE_ERR_UNSUPPORTED);
+    wfre_query_free(query);
+    expect_print("(e,#1)", WFRE_NOTATION_LOGIC, "?x : ?x = USA");
+    expect_print("?x : ?x = #1", WFRE_NOTATION_TREE, "(e,USA)");
+    expect_print("(p,#0,(u,(e,#1),(n,(e,#0))))", WFRE_NOTATION_LOGIC,
+                 "?x : award(?y1, ?x) & (?y1 = USA | ?y1 != Oscar)");
 }
 
 static void test_nearest(void **state)
@@ -350,6 +387,173 @@ static void test_nearest(void **state)
     char longer[300];
     memset(longer, 'x', sizeof longer);
     assert_int_equal(wfre_nearest_entities(graph, longer, sizeof longer, ids, 8), 0);
+}
+
+/* ---- building ----------------------------------------------------------------------------- */
+
+static wfre_query_builder *new_builder(void)
+{
+    wfre_query_builder *builder;
+    assert_ok(wfre_query_builder_create(graph, &builder, error));
+    return builder;
+}
+
+/* A part and a variable used twice, quantifiers that hide one another, and what nothing binds. */
+static void test_building(void **state)
+{
+    (void)state;
+    wfre_query_builder *b = new_builder();
+    wfre_term x = wfre_build_variable(b, "x"), y = wfre_build_variable(b, NULL);
+    const wfre_formula *won = wfre_build_atom(b, 0, x, wfre_term_entity(0));
+    const wfre_formula *parts[] = {won, wfre_build_exists(b, x, won),
+                                   wfre_build_not(b, wfre_build_equal(b, y, x)),
+                                   wfre_build_atom(b, 3, x, y)};
+    wfre_query *query, *other;
+    char *text;
+    assert_ok(wfre_build_query(b, &x, 1, wfre_build_and(b, parts, 4), &query, error));
+    assert_ok(wfre_build_query(b, NULL, 0, wfre_build_or(b, parts, 1), &other, error));
+    wfre_query_builder_free(b);
+    assert_ok(wfre_query_print(query, graph, WFRE_NOTATION_LOGIC, &text, error));
+    assert_string_equal(text, "?x : award(?x, Oscar) & (exists ?x_2. award(?x_2, Oscar)) & "
+                              "?v2 != ?x & directed(?v2, ?x)");
+    wfre_string_free(text);
+    assert_ok(wfre_query_print(other, graph, WFRE_NOTATION_LOGIC, &text, error));
+    assert_string_equal(text, ": award(?x, Oscar)");
+    wfre_string_free(text);
+    wfre_query_free(query);
+    wfre_query_free(other);
+    wfre_query_builder_free(NULL);
+}
+
+typedef const wfre_formula *(*misuse)(wfre_query_builder *b, wfre_term x);
+
+static const wfre_formula *unknown_entity(wfre_query_builder *b, wfre_term x)
+{
+    return wfre_build_atom(b, 0, x, wfre_term_entity(ENTITY_COUNT));
+}
+
+static const wfre_formula *unknown_relation(wfre_query_builder *b, wfre_term x)
+{
+    return wfre_build_atom(b, 2 * RELATION_COUNT, x, x);
+}
+
+static const wfre_formula *foreign_variable(wfre_query_builder *b, wfre_term x)
+{
+    x.id++;
+    return wfre_build_equal(b, x, x);
+}
+
+static const wfre_formula *missing_part(wfre_query_builder *b, wfre_term x)
+{
+    (void)x;
+    return wfre_build_not(b, NULL);
+}
+
+static const wfre_formula *no_parts(wfre_query_builder *b, wfre_term x)
+{
+    (void)x;
+    return wfre_build_and(b, NULL, 0);
+}
+
+static const wfre_formula *bound_entity(wfre_query_builder *b, wfre_term x)
+{
+    return wfre_build_exists(b, wfre_term_entity(1), wfre_build_equal(b, x, x));
+}
+
+static const wfre_formula *two_kinds(wfre_query_builder *b, wfre_term x)
+{
+    return wfre_build_link(b, x, x, wfre_term_entity(1));
+}
+
+static const wfre_formula *bad_name(wfre_query_builder *b, wfre_term x)
+{
+    (void)x;
+    wfre_term y = wfre_build_variable(b, "a b");
+    return wfre_build_equal(b, y, y);
+}
+
+static const wfre_formula *too_deep(wfre_query_builder *b, wfre_term x)
+{
+    const wfre_formula *formula = wfre_build_equal(b, x, x);
+    for (int i = 0; i < 100000; i++)
+        formula = wfre_build_not(b, formula);
+    return formula;
+}
+
+static const wfre_formula *too_many(wfre_query_builder *b, wfre_term x)
+{
+    const wfre_formula *formula = wfre_build_equal(b, x, x);
+    for (int i = 0; i < 100; i++)
+        formula = wfre_build_and(b, (const wfre_formula *[]){formula, formula}, 2);
+    return formula;
+}
+
+static const wfre_formula *too_many_variables(wfre_query_builder *b, wfre_term x)
+{
+    const wfre_formula *formula = wfre_build_exists(b, x, wfre_build_equal(b, x, x));
+    for (int i = 0; i < 11; i++)
+        formula = wfre_build_and(b, (const wfre_formula *[]){formula, formula}, 2);
+    return formula;
+}
+
+static void test_misuse(void **state)
+{
+    static const struct {
+        misuse build;
+        const char *message;
+    } CASES[] = {
+        {unknown_entity, "entity #16 is not in the graph"},
+        {unknown_relation, "relation #12 is not in the graph"},
+        {foreign_variable, "no variable with number 1"},
+        {missing_part, "a part of the query is missing"},
+        {no_parts, "from 1 to"},
+        {bound_entity, "stands where a variable belongs"},
+        {two_kinds, "cannot stand for an entity and for a relation"},
+        {bad_name, "letters, digits and _"},
+        {too_deep, "deep"},
+        {too_many, "parts, written out"},
+        {too_many_variables, "more than 1024 variables"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        wfre_query_builder *b = new_builder();
+        wfre_term x = wfre_build_variable(b, "x");
+        const wfre_formula *formula = CASES[i].build(b, x);
+        for (int again = 0; again < 2; again++) {
+            wfre_query *query = NULL;
+            wfre_error why;
+            assert_int_equal(wfre_build_query(b, &x, 1, formula, &query, &why), WFRE_ERR_ARGUMENT);
+            assert_null(query);
+            if (!strstr(why.message, CASES[i].message))
+                fail_msg("%s instead of %s", why.message, CASES[i].message);
+        }
+        wfre_query_builder_free(b);
+    }
+    wfre_query_builder *b = new_builder();
+    wfre_term x = wfre_build_variable(b, "x");
+    wfre_query *query;
+    assert_int_equal(
+        wfre_build_query(b, (wfre_term[]){x, x}, 2, wfre_build_equal(b, x, x), &query, NULL),
+        WFRE_ERR_ARGUMENT);
+    wfre_query_builder_free(b);
+}
+
+static wfre_status build(void *context)
+{
+    (void)context;
+    wfre_status status;
+    wfre_query_builder *b = NULL;
+    wfre_query *query = NULL;
+    TRY(wfre_query_builder_create(graph, &b, NULL));
+    wfre_term x = wfre_build_variable(b, "x"), r = wfre_build_variable(b, NULL);
+    const wfre_formula *either[] = {wfre_build_link(b, r, x, wfre_term_entity(1)),
+                                    wfre_build_exists(b, x, wfre_build_atom(b, 2, x, x)),
+                                    wfre_build_not(b, wfre_build_equal(b, x, x))};
+    TRY(wfre_build_query(b, &x, 1, wfre_build_or(b, either, 3), &query, NULL));
+cleanup:
+    wfre_query_free(query);
+    wfre_query_builder_free(b);
+    return status;
 }
 
 static wfre_status parse_and_print(void *context)
@@ -372,6 +576,8 @@ static void test_allocations(void **state)
     sweep_allocations(parse_and_print,
                       "?x : award(?y, ?x) & (citizen(?y, \"USA\") | citizen(?x, USA) | directed(?y,"
                       " ?z)) & citizen(?z, USA) & exists ?y. directed(?y, ?x) & award(?y, Oscar)");
+    sweep_allocations(parse_and_print, "?r(?x, Oscar) & ?x != USA & (exists ?y. ?y = ?x)");
+    sweep_allocations(build, NULL);
     sweep_allocations(parse_and_print,
                       "(u,(p,#2,(i,(p,#0,(e,#1)),(n,(p,#1,(e,#2))))),(p,#0,(e,#1)))");
 }
@@ -419,7 +625,8 @@ int main(void)
         cmocka_unit_test(test_names_in_trees), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_blow_up),        cmocka_unit_test(test_without_formula),
-        cmocka_unit_test(test_many_variables), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_many_variables), cmocka_unit_test(test_building),
+        cmocka_unit_test(test_misuse),         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -321,11 +321,10 @@ static void test_sweep(void **state)
     wfre_sweep_point numbers[] = {{"1", runs, 2}, {"2.5", runs, 1}};
     wfre_sweep_point words[] = {{"wfr", runs, 1}, {"l2", runs + 1, 1}, {"<kl>", runs, 1}};
     wfre_sweep_panel panels[] = {{"radius", numbers, 2}, {"score", words, 3}};
-    FILE *stream = tmpfile();
-    assert_non_null(stream);
-    assert_ok(wfre_sweep_print(panels, 2, WFRE_REPORT_TABLE, stream, error));
-    assert_true(ftell(stream) > 200);
-    fclose(stream);
+    char *table = NULL;
+    assert_ok(wfre_sweep_print(panels, 2, WFRE_REPORT_TABLE, &table, error));
+    assert_true(strlen(table) > 200);
+    wfre_string_free(table);
     assert_ok(wfre_sweep_write(panels, 2, NULL, folder, error));
     static const char *const FILES[] = {"sweep.html", "radius.svg", "score.svg", "sweep.json",
                                         "sweep.csv"};
@@ -357,7 +356,7 @@ static void test_sweep(void **state)
         wfre_free(text);
     }
     wfre_sweep_panel empty = {"radius", NULL, 0};
-    assert_int_equal(wfre_sweep_print(&empty, 1, WFRE_REPORT_CSV, stdout, NULL), WFRE_ERR_ARGUMENT);
+    assert_int_equal(wfre_sweep_print(&empty, 1, WFRE_REPORT_CSV, &table, NULL), WFRE_ERR_ARGUMENT);
     wfre_evaluation_free((wfre_evaluation *)runs[0]);
     wfre_evaluation_free((wfre_evaluation *)runs[1]);
 }

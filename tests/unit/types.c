@@ -1,7 +1,7 @@
 /* src/query: normal forms and lists of types. */
 #include "check.h"
 
-#include "query/formula.h"
+#include "query/clause.h"
 #include "query/typelist.h"
 #include "wfre/query.h"
 
@@ -62,7 +62,7 @@ static void test_refusals(void **state)
     char text[2048] = "(i";
     for (int i = 0; i < 32; i++)
         strcat(text, ",(u,(p,#0,(e,#1)),(p,#2,(e,#3)))");
-    expect_unsupported(strcat(text, ")"), "too large");
+    expect_unsupported(strcat(text, ")"), WFRE_CLAUSES_TOO_LARGE);
     /* Few nodes, but each level holds the one below twice. */
     text[0] = '\0';
     for (int i = 0; i < 30; i++)
@@ -70,7 +70,7 @@ static void test_refusals(void **state)
     strcat(text, "(p,#0,(e,#0))");
     for (int i = 0; i < 30; i++)
         strcat(text, ")))");
-    expect_unsupported(text, "too large");
+    expect_unsupported(text, WFRE_CLAUSES_TOO_LARGE);
 }
 
 static void test_lists(void **state)

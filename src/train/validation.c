@@ -1,5 +1,5 @@
 /* A fixed sample of validation queries, ranked by the model's own score. */
-#include "train/validate.h"
+#include "train/validation.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
  *                                                 +--value/gradient--> distance
  *     row of d floats --pack_right--> right side /
  */
-#ifndef WFRE_SRC_WFR_PLAN_H
-#define WFRE_SRC_WFR_PLAN_H
+#ifndef WFRE_SRC_WFR_KERNELS_H
+#define WFRE_SRC_WFR_KERNELS_H
 
 #include "wfre/score.h"
 

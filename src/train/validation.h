@@ -1,7 +1,7 @@
 /* Validation on the way: the MRR of a sample of queries whose hard answers the
  * train graph lacks. */
-#ifndef WFRE_SRC_TRAIN_VALIDATE_H
-#define WFRE_SRC_TRAIN_VALIDATE_H
+#ifndef WFRE_SRC_TRAIN_VALIDATION_H
+#define WFRE_SRC_TRAIN_VALIDATION_H
 
 #include "base/error.h"
 #include "wfre/model.h"

@@ -1,5 +1,5 @@
 /* Scores: settings, presets, the numbers derived from them, and the choice of kernels. */
-#include "wfr/plan.h"
+#include "wfr/kernels.h"
 
 #include <math.h>
 #include <string.h>

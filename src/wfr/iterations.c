@@ -62,7 +62,7 @@ static bool draw_sample(const wfre_score *score, sample *pairs)
     if (!pairs->sides || !pairs->values || !pairs->row)
         return false;
     for (size_t i = 0; i < pairs->count; i++) {
-        wfre_rng rng = wfre_rng_keyed(1, 0, i);
+        wfre_rng rng = wfre_rng_fixed(WFRE_FOR_ITERATIONS, i);
         char *left = pairs->sides + i * pairs->size, *right = left + kernels->left_size;
         draw_row(&rng, i / KINDS % KINDS, pairs->row, d);
         kernels->pack_left(score, pairs->row, left);
