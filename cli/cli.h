@@ -59,6 +59,8 @@ long long cli_integer(const cli_call *call, const char *option, long long fallba
 double cli_number(const cli_call *call, const char *option, double fallback);
 double cli_duration(const cli_call *call, const char *option, double fallback);
 /* --split train, valid or test. Returns EXIT_DONE, or EXIT_USAGE having said what is wrong. */
+/* The setting of --literals. */
+int cli_literals(const cli_call *call, wfre_literals *literals);
 int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split);
 /* Where to print a summary: standard error if --out - takes standard output. */
 FILE *cli_summary_stream(const cli_call *call);
@@ -93,6 +95,11 @@ WFRE_PRINTF(1, 0) void cli_say(const char *format, va_list args);
 #define CLI_OPTION_THREADS                                                                         \
     {                                                                                              \
         "threads", 'j', CLI_INTEGER, "N", "worker threads (default: one per CPU)", 1, 1024         \
+    }
+#define CLI_OPTION_LITERALS                                                                        \
+    {                                                                                              \
+        "literals", 0, CLI_TEXT, "WHAT", "RDF literals: as attributes (default), entities, drop",  \
+            0, 0                                                                                   \
     }
 #define CLI_OPTION_SEED                                                                            \
     {                                                                                              \

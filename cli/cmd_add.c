@@ -31,7 +31,7 @@ static void print_report(const wfre_addition *report)
               report->entities == 1 ? "entity" : "entities", cli_thousands(report->triples),
               report->triples == 1 ? "" : "s", report->seconds);
     if (report->literals + report->blanks > 0)
-        printf("  left out for a literal or a blank node: %s (--literals keeps them)\n",
+        printf("  left out for a literal or a blank node: %s\n",
                cli_thousands(report->literals + report->blanks));
 }
 
@@ -41,7 +41,9 @@ static int run(const cli_call *call)
     wfre_add_options_default(&options);
     options.triples = cli_argument(call, 2);
     options.format = cli_text(call, "format", NULL);
-    options.literals = cli_has(call, "literals");
+    int code = cli_literals(call, &options.literals);
+    if (code != EXIT_DONE)
+        return code;
     options.graph = cli_text(call, "out", NULL);
     options.model = cli_argument(call, 3);
     wfre_graph *graph = NULL;
@@ -53,7 +55,7 @@ static int run(const cli_call *call)
         return cli_usage(call, "say which files to write: -o G2.kg M2.safetensors");
     if (strcmp(options.model, "-") == 0)
         return cli_usage(call, "the model cannot go to standard output; name a file");
-    int code = check_outputs(call, &options);
+    code = check_outputs(call, &options);
     if (code == EXIT_DONE)
         code = cli_open_graph(cli_argument(call, 0), &graph);
     if (code != EXIT_DONE)
@@ -79,7 +81,7 @@ static int run(const cli_call *call)
 static const cli_option OPTIONS[] = {
     {"out", 'o', CLI_FILE, "G2.kg", "the graph to write", 0, 0},
     {"format", 0, CLI_TEXT, "F", "of the triples, as for wfre import (default auto)", 0, 0},
-    {"literals", 0, CLI_FLAG, NULL, "keep RDF literals and blank nodes as entities", 0, 0},
+    CLI_OPTION_LITERALS,
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
 };

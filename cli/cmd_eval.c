@@ -241,7 +241,7 @@ static wfre_status rank_links(const cli_call *call, wfre_split split, wfre_error
     options.split = split;
     options.known =
         strcmp(cli_text(call, "known", "train"), "valid") == 0 ? WFRE_VALID : WFRE_TRAIN;
-    wfre_status status = cli_load_graph(cli_argument(call, 0), &graph, error);
+    wfre_status status = wfre_graph_open(cli_argument(call, 0), &graph, error);
     if (status == WFRE_OK)
         status = wfre_model_open(cli_argument(call, 1), &model, error);
     if (status == WFRE_OK)

@@ -14,10 +14,12 @@ static void print_json(const char *output, const wfre_import_report *report, dou
            (unsigned long long)report->triples[WFRE_TRAIN],
            (unsigned long long)report->triples[WFRE_VALID],
            (unsigned long long)report->triples[WFRE_TEST]);
-    cli_print(",\"duplicates\":%llu,\"literals\":%llu,\"blanks\":%llu,\"labels\":%llu,"
+    cli_print(",\"duplicates\":%llu,\"attributes\":%llu,\"literals\":%llu,\"blanks\":%llu,"
+              "\"named\":%llu,\"labels\":%llu,"
               "\"labels_unknown\":%llu,\"seconds\":%.3f}\n",
-              (unsigned long long)report->duplicates, (unsigned long long)report->literals,
-              (unsigned long long)report->blanks, (unsigned long long)report->labels,
+              (unsigned long long)report->duplicates, (unsigned long long)report->attributes,
+              (unsigned long long)report->literals, (unsigned long long)report->blanks,
+              (unsigned long long)report->named, (unsigned long long)report->labels,
               (unsigned long long)report->labels_unknown, seconds);
 }
 
@@ -39,8 +41,10 @@ static void print_report(const char *output, const wfre_import_report *report)
                cli_thousands(report->triples[WFRE_VALID]),
                cli_thousands(report->triples[WFRE_TEST]));
     print_remark("duplicates kept once", report->duplicates, "");
-    print_remark("left out for a literal", report->literals, " (--literals keeps them)");
-    print_remark("left out for a blank node", report->blanks, " (--literals keeps them)");
+    print_remark("attributes", report->attributes, " (triples with a literal or a blank node)");
+    print_remark("left out for a literal", report->literals, "");
+    print_remark("left out for a blank node", report->blanks, "");
+    print_remark("in named graphs, whose names are not kept", report->named, "");
     print_remark("labels", report->labels, "");
     print_remark("labels of unknown names", report->labels_unknown, "");
 }
@@ -62,7 +66,10 @@ static int run(const cli_call *call)
     const char *format = cli_text(call, "format", "auto");
     if (!is_format(format))
         return cli_usage(call, "unknown format %s", format);
-    int code = cli_keep_apart(call, output, cli_text(call, "labels", NULL));
+    wfre_literals literals = WFRE_LITERALS_ATTRIBUTES;
+    int code = cli_literals(call, &literals);
+    if (code == EXIT_DONE)
+        code = cli_keep_apart(call, output, cli_text(call, "labels", NULL));
     for (int i = 0; i < cli_argument_count(call) && code == EXIT_DONE; i++)
         code = cli_keep_apart(call, output, cli_argument(call, i));
     if (code != EXIT_DONE)
@@ -76,9 +83,14 @@ static int run(const cli_call *call)
     wfre_import_options options = {
         .format = format,
         .labels = cli_text(call, "labels", NULL),
-        .literals = cli_has(call, "literals"),
+        .literals = literals,
+        .language = cli_text(call, "language", NULL),
+        .label_property = cli_text(call, "label-property", NULL),
+        .base = cli_text(call, "base", NULL),
+        .header = cli_has(call, "header"),
         .holdout = cli_number(call, "holdout", 0),
         .seed = (uint64_t)cli_integer(call, "seed", 1),
+        .allow_empty = cli_has(call, "allow-empty"),
     };
     wfre_import_report report;
     wfre_error error;
@@ -98,10 +110,16 @@ static int run(const cli_call *call)
 
 static const cli_option OPTIONS[] = {
     {"out", 'o', CLI_FILE, "G.kg", "the graph snapshot to write", 0, 0},
-    {"format", 0, CLI_TEXT, "F", "auto, tsv, nt, ttl, wordnet or betae (default auto)", 0, 0},
+    {"format", 0, CLI_TEXT, "F", "auto, tsv, csv, nt, ttl, nq, trig, rdf, wordnet or betae", 0, 0},
     {"labels", 0, CLI_TEXT, "FILE", "readable names: name <TAB> label [<TAB> description]", 0, 0},
-    {"literals", 0, CLI_FLAG, NULL, "keep RDF literals and blank nodes as entities", 0, 0},
+    CLI_OPTION_LITERALS,
+    {"language", 0, CLI_TEXT, "TAG", "of RDF labels, then those without one, then any (default en)",
+     0, 0},
+    {"label-property", 0, CLI_TEXT, "IRI", "one more RDF property that gives labels", 0, 0},
+    {"base", 0, CLI_TEXT, "IRI", "of relative IRIs, and of names that are none (urn:wfre:)", 0, 0},
+    {"header", 0, CLI_FLAG, NULL, "the first line of TSV or CSV names the columns", 0, 0},
     {"holdout", 0, CLI_NUMBER, "SHARE", "hold out this share, half valid, half test", 0, 0.99},
+    {"allow-empty", 0, CLI_FLAG, NULL, "a graph without a triple is no error", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_JSON,
 };
@@ -113,7 +131,8 @@ const cli_command command_import = {
     .details =
         "A SOURCE is a file, a folder, or - for standard input; gzip is decompressed.\n"
         "  tsv      head <TAB> relation <TAB> tail; a folder may have train, valid, test files\n"
-        "  nt, ttl  RDF; rdfs:label becomes the label, literals and blank nodes are left out\n"
+        "  csv      the same with commas, and names in quotes\n"
+        "  nt, ttl, nq, trig   RDF; rdf: a folder of such files\n"
         "  wordnet  a dictionary folder such as /usr/share/wordnet; entities like dog.n.01\n"
         "  betae    a published benchmark folder: ids are kept, so its query files fit\n"
         "Several files named train, valid and test are taken as such; others are training data.\n"

@@ -105,6 +105,19 @@ static uint64_t added_triples(const wfre_graph *graph, int split)
     return wfre_graph_triples(graph, (wfre_split)split) - before;
 }
 
+/* "prefixes   ex: http://x/, ...", a line each. */
+static void print_prefixes(const wfre_graph *graph)
+{
+    wfre_name prefix, iri;
+    for (size_t i = 0; wfre_graph_prefix(graph, i, &prefix, &iri); i++) {
+        printf(i == 0 ? "prefixes   " : "           ");
+        cli_print_name(stdout, prefix.bytes, prefix.length);
+        printf(": ");
+        cli_print_name(stdout, iri.bytes, iri.length);
+        printf("\n");
+    }
+}
+
 static void print_graph(const graph_facts *facts)
 {
     const wfre_graph *graph = facts->graph;
@@ -119,6 +132,9 @@ static void print_graph(const graph_facts *facts)
            cli_thousands(added_triples(graph, WFRE_TRAIN)),
            cli_thousands(added_triples(graph, WFRE_VALID)),
            cli_thousands(added_triples(graph, WFRE_TEST)));
+    if (wfre_graph_attributes(graph) > 0)
+        printf("attributes %s: triples with a literal or a blank node\n",
+               cli_thousands(wfre_graph_attributes(graph)));
     cli_print("degree     mean %.2f, median %s, 90%% below %s, 99%% below %s, in no triple %s\n",
               degrees->mean, cli_thousands(degrees->median),
               cli_thousands(degrees->upper_tenth + 1), cli_thousands(degrees->upper_hundredth + 1),
@@ -129,6 +145,7 @@ static void print_graph(const graph_facts *facts)
         cli_print_name(stdout, hub.bytes, hub.length);
         printf(": %s\n", cli_thousands(degrees->maximum));
     }
+    print_prefixes(graph);
     printf("\n%10s %9s %9s", "triples", "heads", "tails");
     if (facts->with_hierarchy)
         printf(" %10s %7s %9s", "krackhardt", "one-way", "curvature");
@@ -186,6 +203,15 @@ static void print_graph_json(const graph_facts *facts)
            facts->row_count, (unsigned long long)added_triples(graph, WFRE_TRAIN),
            (unsigned long long)added_triples(graph, WFRE_VALID),
            (unsigned long long)added_triples(graph, WFRE_TEST));
+    printf(",\"attributes\":%llu,\"prefixes\":{", (unsigned long long)wfre_graph_attributes(graph));
+    wfre_name prefix, iri;
+    for (size_t i = 0; wfre_graph_prefix(graph, i, &prefix, &iri); i++) {
+        printf(i > 0 ? "," : "");
+        cli_print_json(stdout, prefix.bytes, prefix.length);
+        printf(":");
+        cli_print_json(stdout, iri.bytes, iri.length);
+    }
+    printf("}");
     cli_print(
         ",\"degree\":{\"mean\":%.6f,\"median\":%llu,\"p90\":%llu,\"p99\":%llu,\"maximum\":%llu,"
         "\"unconnected\":%u}",

@@ -105,6 +105,18 @@ int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split)
     return cli_usage(call, "--split is train, valid or test, not %s", name);
 }
 
+int cli_literals(const cli_call *call, wfre_literals *literals)
+{
+    static const char *const names[] = {"attributes", "entities", "drop"};
+    const char *wanted = cli_text(call, "literals", names[0]);
+    for (int i = 0; i < 3; i++)
+        if (strcmp(wanted, names[i]) == 0) {
+            *literals = (wfre_literals)i;
+            return EXIT_DONE;
+        }
+    return cli_usage(call, "--literals is attributes, entities or drop, not %s", wanted);
+}
+
 /* ---- help --------------------------------------------------------------------------------- */
 
 static bool takes_value(const cli_option *option)

@@ -9,15 +9,17 @@
 static inline void snapshot_seal_blocks(unsigned char *bytes, size_t length)
 {
     const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
-    size_t at = (size_t)header->sums * WFRE_IMAGE_ALIGNMENT, count = 0;
-    if (at < WFRE_IMAGE_BODY || at > length)
+    size_t at = (size_t)header->sums, count = 0;
+    if (at < wfre_image_body(sizeof(wfre_image_header)) || at > length)
         return;
-    count = (at - WFRE_IMAGE_BODY + WFRE_IMAGE_BLOCK - 1) / WFRE_IMAGE_BLOCK;
+    count =
+        (at - wfre_image_body(sizeof(wfre_image_header)) + WFRE_IMAGE_BLOCK - 1) / WFRE_IMAGE_BLOCK;
     if (length - at != 8 * (count + 1))
         return;
     uint64_t *sums = (uint64_t *)(void *)(bytes + at);
     for (size_t i = 0; i < count; i++) {
-        size_t begin = WFRE_IMAGE_BODY + i * WFRE_IMAGE_BLOCK, end = begin + WFRE_IMAGE_BLOCK;
+        size_t begin = wfre_image_body(sizeof(wfre_image_header)) + i * WFRE_IMAGE_BLOCK,
+               end = begin + WFRE_IMAGE_BLOCK;
         sums[i] = wfre_hash(bytes + begin, (end < at ? end : at) - begin, 0);
     }
     sums[count] = wfre_hash(sums, count * sizeof *sums, 0);
@@ -36,7 +38,6 @@ static inline void snapshot_seal(void *bytes, size_t length)
         if (row->offset <= length && row->length <= length - row->offset)
             row->checksum = wfre_hash((unsigned char *)bytes + row->offset, (size_t)row->length, 0);
     }
-    header->fingerprint = wfre_image_fingerprint(header);
     header->checksum = wfre_hash(header, offsetof(wfre_image_header, checksum), 0);
 }
 

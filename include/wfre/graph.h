@@ -32,15 +32,28 @@ typedef struct wfre_name {
 
 /* ---- import ------------------------------------------------------------------------------- */
 
+/* What becomes of RDF literals and blank nodes. */
+typedef enum wfre_literals {
+    WFRE_LITERALS_ATTRIBUTES = 0, /* kept beside the learnable graph */
+    WFRE_LITERALS_ENTITIES,       /* entities like others */
+    WFRE_LITERALS_DROP            /* left out, but for labels and descriptions */
+} wfre_literals;
+
 typedef struct wfre_import_options {
-    /* "tsv", "nt", "ttl", "wordnet", "betae"; NULL or "auto": by the source's name and files. */
+    /* "tsv", "nt", "ttl", "nq", "trig", "wordnet", "betae"; NULL or "auto": by the source's name
+     * and files. */
     const char *format;
     const char *labels; /* a TSV file "name <TAB> label [<TAB> description]", or NULL */
-    bool literals;      /* keep RDF literals and blank nodes as entities */
+    wfre_literals literals;
+    const char *language;       /* of labels, such as "en" (NULL); then those without, then any */
+    const char *label_property; /* one more IRI that gives labels, before the usual ones; or NULL */
+    const char *base; /* against which relative IRIs are resolved, and names get one; or NULL */
+    bool header;      /* the first line of TSV and CSV names the columns; it is recognised, too */
     /* Share of the triples to hold out, half as valid and half as test; 0 for none. An entity's or
      * relation's last training triple is never taken. Only for sources without a split. */
     double holdout;
-    uint64_t seed; /* of the holdout */
+    uint64_t seed;    /* of the holdout */
+    bool allow_empty; /* a graph without a triple is no error */
 } wfre_import_options;
 
 typedef struct wfre_import_report {
@@ -49,8 +62,10 @@ typedef struct wfre_import_report {
     uint32_t relations;            /* not directed */
     uint64_t triples[WFRE_SPLITS]; /* that the split adds to the one before it */
     uint64_t duplicates;           /* triples seen before */
+    uint64_t attributes;           /* triples with a literal or a blank node that are kept */
     uint64_t literals;             /* triples left out for their literal */
     uint64_t blanks;               /* triples left out for a blank node */
+    uint64_t named;                /* triples of named graphs, whose names are not kept */
     uint64_t labels;               /* rows of the label file that named something here */
     uint64_t labels_unknown;       /* and those that did not */
 } wfre_import_report;
@@ -72,6 +87,13 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
 /* Writes a graph, mapped or in memory, as a snapshot, replacing the file atomically. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_save(const wfre_graph *graph, const char *path,
                                                     wfre_error *error);
+
+/* Writes the triples of a split and all attributes as RDF: format "nt" or "ttl", or NULL for what
+ * the path ends in. *triples is their number. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_export(const wfre_graph *graph, wfre_split split,
+                                                      const char *path, const char *format,
+                                                      const wfre_monitor *monitor,
+                                                      uint64_t *triples, wfre_error *error);
 
 /* The formats in the order in which they are tried, each with a line about it; NULL at the end. */
 WFRE_API const char *wfre_import_format(size_t index, const char **about);
@@ -107,6 +129,8 @@ WFRE_API uint32_t wfre_graph_entities(const wfre_graph *graph);
 WFRE_API uint32_t wfre_graph_relations(const wfre_graph *graph);
 /* Triples of the split's graph, inverses not counted. */
 WFRE_API uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split);
+/* Triples with a literal or a blank node, which are kept beside the graph. */
+WFRE_API uint64_t wfre_graph_attributes(const wfre_graph *graph);
 /* Of the snapshot. */
 WFRE_API uint64_t wfre_graph_bytes(const wfre_graph *graph);
 /* Identifies the contents; models remember the graph they were trained on by it. */
@@ -120,7 +144,16 @@ WFRE_API wfre_name wfre_graph_entity_description(const wfre_graph *graph, wfre_e
 WFRE_API wfre_name wfre_graph_relation_name(const wfre_graph *graph, wfre_relation relation);
 WFRE_API wfre_name wfre_graph_relation_label(const wfre_graph *graph, wfre_relation relation);
 
-/* By name, else by label if exactly one entity has it. WFRE_NONE if not found. */
+/* The prefixes of the RDF that the graph was made of, first come first; false at the end. */
+WFRE_API bool wfre_graph_prefix(const wfre_graph *graph, size_t index, wfre_name *prefix,
+                                wfre_name *iri);
+/* What names that are no IRIs are put behind when the graph is seen as RDF. */
+WFRE_API wfre_name wfre_graph_base(const wfre_graph *graph);
+
+/* What a person means by a text: in this order the name; <iri>, or prefix:local with a prefix of
+ * the graph (or e: and r:, see wfre_graph_base); the label; the local name of an IRI; any of these
+ * in other case, or with other blanks, '_' and '-'. Of the last three only if exactly one entity
+ * has it. WFRE_NONE if not found, which takes a walk through all names. */
 WFRE_API wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char *text,
                                             size_t length);
 /* The forward relation (an even id). */

@@ -201,9 +201,9 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_train(const wfre_graph *graph,
 
 typedef struct wfre_add_options {
     const char *triples; /* anything that wfre_import reads; all of it counts as training data */
-    const char *format;  /* of the triples, and whether literals and blank nodes are kept: as in */
-    bool literals;       /* wfre_import_options */
-    const char *graph;   /* the files to write */
+    const char *format;  /* of the triples, and what becomes of literals and blank nodes: as in */
+    wfre_literals literals; /* wfre_import_options */
+    const char *graph;      /* the files to write */
     const char *model;
     uint32_t steps; /* of fitting an entity; 0: it becomes a copy of the one most like it */
 } wfre_add_options;

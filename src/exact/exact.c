@@ -95,7 +95,7 @@ static bool backwards_is_cheaper(const evaluation *run, wfre_relation relation, 
                                  const wfre_set *from)
 {
     const wfre_adjacency *edges = run->edges;
-    if (!wfre_sound_range(edges->guard, WFRE_AREA_RELATIONS + edges->split, relation & ~1u,
+    if (!wfre_sound_range(edges->guard, WFRE_AREA_RELATIONS, relation & ~1u,
                           (relation | 1) + (uint64_t)1))
         return false;
     const uint32_t *groups = edges->relation_groups;

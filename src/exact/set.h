@@ -125,14 +125,14 @@ static inline size_t wfre_gallop(const wfre_entity *ids, size_t from, size_t cou
 static inline uint32_t wfre_find_group(const wfre_adjacency *edges, wfre_relation relation,
                                        wfre_entity entity)
 {
-    if (!wfre_sound(edges->guard, WFRE_AREA_RELATIONS + edges->split, relation))
+    if (!wfre_sound(edges->guard, WFRE_AREA_RELATIONS, relation))
         return WFRE_NONE;
     uint32_t low = edges->relation_groups[relation];
     uint32_t high = edges->relation_groups[relation + 1];
     uint32_t end = high;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (!wfre_sound(edges->guard, WFRE_AREA_GROUPS + edges->split, middle))
+        if (!wfre_sound(edges->guard, WFRE_AREA_GROUPS, middle))
             return WFRE_NONE;
         if (edges->group_entity[middle] < entity)
             low = middle + 1;

@@ -22,6 +22,10 @@ void wfre_graph_builder_free(wfre_graph_builder *builder)
     wfre_notes_free(&builder->labels);
     wfre_notes_free(&builder->descriptions);
     wfre_notes_free(&builder->relation_labels);
+    wfre_attributes_free(&builder->attributes);
+    wfre_strings_free(&builder->prefixes);
+    wfre_notes_free(&builder->prefix_iris);
+    wfre_text_free(&builder->base);
     wfre_free(builder->triples);
     wfre_free(builder);
 }
@@ -131,6 +135,17 @@ wfre_status wfre_graph_builder_relation_label(wfre_graph_builder *builder, wfre_
 {
     return set_note(&builder->relation_labels, relation / 2, builder->relations.count, text, length,
                     error);
+}
+
+wfre_status wfre_graph_builder_prefix(wfre_graph_builder *builder, wfre_name prefix, wfre_name iri,
+                                      wfre_error *error)
+{
+    uint32_t known = builder->prefixes.count, index;
+    wfre_status status =
+        wfre_strings_intern(&builder->prefixes, prefix.bytes, prefix.length, &index, error);
+    if (status != WFRE_OK || index < known)
+        return status;
+    return wfre_notes_set(&builder->prefix_iris, index, iri.bytes, iri.length, error);
 }
 
 /* ---- order -------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "graph/attributes.h"
 #include "graph/graph.h"
 #include "graph/triples.h"
 
@@ -27,11 +28,20 @@ struct wfre_graph_builder {
     wfre_strings entities;
     wfre_strings relations; /* pairs: the forward id of index i is 2 * i */
     wfre_notes labels, descriptions, relation_labels;
+    wfre_attributes attributes;
+    wfre_strings prefixes; /* names; the one that is declared first stays */
+    wfre_notes prefix_iris;
+    wfre_text base; /* for names without an IRI; empty: WFRE_DEFAULT_BASE */
+    bool rdf_names; /* entities may be literals and blank nodes */
     wfre_triple *triples;
     size_t count;
     size_t capacity;
     uint64_t duplicates; /* dropped by wfre_graph_builder_sort */
 };
+
+/* Remembers a prefix (without its colon) unless the name is taken. */
+WFRE_NODISCARD wfre_status wfre_graph_builder_prefix(wfre_graph_builder *builder, wfre_name prefix,
+                                                     wfre_name iri, wfre_error *error);
 
 /* Brings the triples into their final order and drops duplicates. */
 WFRE_NODISCARD wfre_status wfre_graph_builder_sort(wfre_graph_builder *builder, wfre_error *error);

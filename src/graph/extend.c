@@ -1,6 +1,9 @@
 /* A graph with more triples. */
 #include "graph/extend.h"
 
+#include "graph/builder.h"
+#include "graph/image.h"
+
 /* Names, labels and triples of the old graph, under the same ids. */
 static wfre_status copy_graph(wfre_graph_builder *builder, const wfre_graph *graph,
                               wfre_error *error)
@@ -45,7 +48,7 @@ static wfre_status add_entity(wfre_graph_builder *builder, const wfre_graph *gra
     wfre_name name = wfre_graph_entity_name(extra, entity);
     wfre_name label = wfre_graph_entity_label(extra, entity);
     wfre_name about = wfre_graph_entity_description(extra, entity);
-    *id = wfre_graph_find_entity(graph, name.bytes, name.length);
+    *id = wfre_graph_named_entity(graph, name.bytes, name.length);
     if (*id != WFRE_NONE)
         return WFRE_OK;
     CHECK(wfre_graph_builder_entity(builder, name.bytes, name.length, id, error));
@@ -62,7 +65,7 @@ static wfre_status add_triples(wfre_graph_builder *builder, const wfre_graph *gr
 {
     for (wfre_relation r = 0; r < wfre_graph_relations(extra); r += 2) {
         wfre_name name = wfre_graph_relation_name(extra, r);
-        wfre_relation known = wfre_graph_find_relation(graph, name.bytes, name.length);
+        wfre_relation known = wfre_graph_named_relation(graph, name.bytes, name.length);
         if (known == WFRE_NONE)
             return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
                              "the model has learned no relation %.*s; only entities can be added, "
@@ -82,6 +85,65 @@ static wfre_status add_triples(wfre_graph_builder *builder, const wfre_graph *gr
     return WFRE_OK;
 }
 
+/* ---- attributes --------------------------------------------------------------------------- */
+
+/* The attributes and prefixes of a graph. Blank nodes of two graphs differ: `mark` stands before
+ * their labels. */
+typedef struct taking {
+    wfre_graph_builder *builder;
+    const wfre_rdf *rdf;
+    const char *mark;
+    wfre_text text, label;
+} taking;
+
+static wfre_status take_term(taking *t, wfre_rdf_id id, uint32_t *term, wfre_error *error)
+{
+    wfre_rdf_value value;
+    CHECK(wfre_rdf_get(t->rdf, id, &t->text, &value, error));
+    if (value.kind == WFRE_RDF_BLANK) {
+        wfre_text_clear(&t->label);
+        wfre_text_add(&t->label, t->mark);
+        wfre_text_append(&t->label, value.text.bytes, value.text.length);
+        CHECK(wfre_text_status(&t->label, "adding attributes", error));
+        value.text = (wfre_name){t->label.data, t->label.length};
+    }
+    return wfre_attributes_term(&t->builder->attributes, &value, term, error);
+}
+
+static wfre_status take_rows(taking *t, const wfre_graph *graph, wfre_error *error)
+{
+    const wfre_triple none = {{0}};
+    wfre_packed_cursor cursor = wfre_packed_find(&graph->attributes[WFRE_RDF_SPO], &none);
+    for (; cursor.rank < cursor.packed->rows; wfre_packed_next(&cursor)) {
+        uint32_t terms[WFRE_RDF_PLACES];
+        for (int place = 0; place < WFRE_RDF_PLACES; place++)
+            CHECK(take_term(t, cursor.row.field[place], &terms[place], error));
+        CHECK(wfre_attributes_add(&t->builder->attributes, terms[WFRE_RDF_S], terms[WFRE_RDF_P],
+                                  terms[WFRE_RDF_O], error));
+    }
+    return WFRE_OK;
+}
+
+static wfre_status take_attributes(wfre_graph_builder *builder, const wfre_graph *graph,
+                                   const char *mark, wfre_error *error)
+{
+    wfre_rdf *rdf = NULL;
+    taking t = {.builder = builder, .mark = mark};
+    wfre_name prefix, iri;
+    wfre_status status;
+    TRY(wfre_rdf_open(graph, WFRE_TEST, &rdf, error));
+    t.rdf = rdf;
+    TRY(take_rows(&t, graph, error));
+    for (size_t i = 0; wfre_graph_prefix(graph, i, &prefix, &iri); i++)
+        TRY(wfre_graph_builder_prefix(builder, prefix, iri, error));
+    builder->rdf_names |= (graph->header->flags & WFRE_IMAGE_RDF_NAMES) != 0;
+cleanup:
+    wfre_text_free(&t.text);
+    wfre_text_free(&t.label);
+    wfre_rdf_close(rdf);
+    return status;
+}
+
 wfre_status wfre_graph_extend(const wfre_graph *graph, const wfre_graph *extra, wfre_graph **larger,
                               wfre_error *error)
 {
@@ -90,6 +152,11 @@ wfre_status wfre_graph_extend(const wfre_graph *graph, const wfre_graph *extra, 
     TRY(wfre_graph_builder_create(&builder, error));
     TRY(copy_graph(builder, graph, error));
     TRY(add_triples(builder, graph, extra, error));
+    wfre_name base = wfre_graph_base(graph);
+    wfre_text_append(&builder->base, base.bytes, base.length);
+    TRY(wfre_text_status(&builder->base, "adding triples", error));
+    TRY(take_attributes(builder, graph, "", error));
+    TRY(take_attributes(builder, extra, "new", error));
     TRY(wfre_graph_builder_finish(builder, larger, error));
 cleanup:
     wfre_graph_builder_free(builder);

@@ -5,7 +5,11 @@
  *
  *   relation r  ->  groups relation_groups[r] .. relation_groups[r+1), by ascending entity
  *   group g     ->  group_entity[g], and its targets targets[group_begin[g] .. group_begin[g+1])
- *   entity e    ->  entity_edges[entity_begin[e] .. entity_begin[e+1]) = {relation, group}
+ *   entity e    ->  wfre_entity_edge(i), i = entity_begin[e] .. entity_begin[e+1): {relation,
+ * group}
+ *
+ * A snapshot has the edges of the whole graph, each with the first split that it belongs to. Those
+ * of a smaller split are laid out in memory when it is first asked for (graph/splits.c).
  */
 #ifndef WFRE_SRC_GRAPH_GRAPH_H
 #define WFRE_SRC_GRAPH_GRAPH_H
@@ -20,23 +24,47 @@ typedef struct wfre_edge_group {
     uint32_t group;
 } wfre_edge_group;
 
-/* The edges of one split; all arrays belong to the snapshot. With a guard, ask wfre_sound or one of
+/* The edges of one split; all arrays belong to the graph. With a guard, ask wfre_sound or one of
  * the functions below before reading: of what was not checked nothing is certain. */
 typedef struct wfre_adjacency {
-    const uint32_t *relation_groups;     /* relations + 1 */
-    const wfre_entity *group_entity;     /* groups */
-    const uint32_t *group_begin;         /* groups + 1 */
-    const wfre_entity *targets;          /* 2 * triples */
-    const uint64_t *entity_begin;        /* entities + 1 */
-    const wfre_edge_group *entity_edges; /* groups; ascending relation within an entity */
-    wfre_guard *guard;                   /* NULL: all of it may be read */
-    int split;                           /* for the guard */
+    const uint32_t *relation_groups; /* relations + 1 */
+    const wfre_entity *group_entity; /* groups */
+    const uint32_t *group_begin;     /* groups + 1 */
+    const wfre_entity *targets;      /* 2 * triples */
+    const uint32_t *entity_begin;    /* entities + 1 */
+    /* The relations of an entity, ascending, with the groups that hold their targets: groups. The
+     * relations are 16 bits wide if all fit; the other array is NULL then. */
+    const uint16_t *short_relations;
+    const uint32_t *long_relations;
+    const uint32_t *edge_groups;
+    wfre_guard *guard; /* NULL: all of it may be read */
 } wfre_adjacency;
+
+static inline wfre_relation wfre_edge_relation(const wfre_adjacency *edges, uint32_t i)
+{
+    return edges->short_relations ? edges->short_relations[i] : edges->long_relations[i];
+}
+
+static inline wfre_edge_group wfre_entity_edge(const wfre_adjacency *edges, uint32_t i)
+{
+    return (wfre_edge_group){wfre_edge_relation(edges, i), edges->edge_groups[i]};
+}
+
+/* The edges of an entity are numbers *first up to the result; none if they are damaged. */
+static inline uint32_t wfre_entity_edges(const wfre_adjacency *edges, wfre_entity entity,
+                                         uint32_t *first)
+{
+    *first = 0;
+    if (!wfre_sound(edges->guard, WFRE_AREA_ENTITIES, entity))
+        return 0;
+    *first = edges->entity_begin[entity];
+    return edges->entity_begin[entity + 1];
+}
 
 /* Whether the groups [first, end), with their entities and targets, may be read. */
 static inline bool wfre_groups_sound(const wfre_adjacency *edges, uint32_t first, uint32_t end)
 {
-    return wfre_sound_range(edges->guard, WFRE_AREA_GROUPS + edges->split, first, end);
+    return wfre_sound_range(edges->guard, WFRE_AREA_GROUPS, first, end);
 }
 
 /* The groups of a relation, all of which may then be read; none if they are damaged. */
@@ -44,7 +72,7 @@ static inline uint32_t wfre_relation_groups(const wfre_adjacency *edges, wfre_re
                                             uint32_t *first)
 {
     *first = 0;
-    if (!wfre_sound(edges->guard, WFRE_AREA_RELATIONS + edges->split, relation))
+    if (!wfre_sound(edges->guard, WFRE_AREA_RELATIONS, relation))
         return 0;
     uint32_t end = edges->relation_groups[relation + 1];
     *first = edges->relation_groups[relation];
@@ -64,7 +92,8 @@ static inline bool wfre_split_exists(wfre_split split)
 /* Fails if there is no such split. */
 WFRE_NODISCARD wfre_status wfre_check_split(wfre_split split, wfre_error *error);
 
-/* Of a split that there is. */
+/* Of a split that there is; laid out at the first call, which never fails: damage shows in
+ * wfre_graph_sound. */
 const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split);
 
 /* Whether an ascending list holds an entity. */
@@ -83,7 +112,7 @@ static inline bool wfre_list_has(wfre_list list, wfre_entity entity)
 
 static inline wfre_list wfre_group_targets(const wfre_adjacency *edges, uint32_t group)
 {
-    if (!wfre_sound(edges->guard, WFRE_AREA_GROUPS + edges->split, group))
+    if (!wfre_sound(edges->guard, WFRE_AREA_GROUPS, group))
         return (wfre_list){NULL, 0};
     uint32_t begin = edges->group_begin[group];
     return (wfre_list){edges->targets + begin, edges->group_begin[group + 1] - begin};
@@ -103,6 +132,11 @@ static inline wfre_relation wfre_group_relation(const wfre_adjacency *edges, uin
     }
     return low;
 }
+
+/* By name, else by label if exactly one has it; WFRE_NONE if not found. What people type is looked
+ * for by wfre_graph_find_entity and wfre_graph_find_relation. */
+wfre_entity wfre_graph_named_entity(const wfre_graph *graph, const char *text, size_t length);
+wfre_relation wfre_graph_named_relation(const wfre_graph *graph, const char *text, size_t length);
 
 /* ---- building ----------------------------------------------------------------------------- */
 

@@ -9,13 +9,14 @@ _Static_assert((int)WFRE_GUARD_TEXTS == (int)WFRE_TEXT_TABLES, "an area for each
 
 /* ---- flaws -------------------------------------------------------------------------------- */
 
-enum { BAD_SUM, BAD_COVER, BAD_ORDER, BAD_ID, FLAWS };
+enum { BAD_SUM, BAD_COVER, BAD_ORDER, BAD_ID, BAD_COUNT, FLAWS };
 
 static const char *const FLAW_TEXTS[FLAWS] = {
     [BAD_SUM] = "has a wrong checksum",
     [BAD_COVER] = "does not cover what it should",
     [BAD_ORDER] = "is not in order",
     [BAD_ID] = "has an unknown id",
+    [BAD_COUNT] = "has other edges than the header says",
 };
 
 /* Remembers the first flaw; returns false, as every check of a flawed part does. */
@@ -24,6 +25,11 @@ static bool flawed(wfre_guard *guard, int section, int kind)
     uint32_t none = 0, flaw = 1 + (uint32_t)section * FLAWS + (uint32_t)kind;
     (void)atomic_compare_exchange_strong(&guard->flaw, &none, flaw);
     return false;
+}
+
+void wfre_guard_miscounted(wfre_guard *guard, int section)
+{
+    (void)flawed(guard, section, BAD_COUNT);
 }
 
 wfre_status wfre_guard_status(const wfre_guard *guard, wfre_error *error)
@@ -55,7 +61,7 @@ static void set_bit(_Atomic uint64_t *bits, uint64_t index)
 static bool block_fits(const wfre_guard *guard, uint64_t block)
 {
     const wfre_graph *graph = guard->graph;
-    uint64_t begin = WFRE_IMAGE_BODY + block * WFRE_IMAGE_BLOCK;
+    uint64_t begin = graph->body + block * WFRE_IMAGE_BLOCK;
     uint64_t end = (uint64_t)((const unsigned char *)graph->sums - graph->bytes);
     uint64_t length = end - begin < WFRE_IMAGE_BLOCK ? end - begin : WFRE_IMAGE_BLOCK;
     return wfre_hash(graph->bytes + begin, (size_t)length, 0) == graph->sums[block];
@@ -78,7 +84,7 @@ static bool look_at_blocks(wfre_guard *guard, uint64_t first, uint64_t end)
             set_bit(guard->blocks, block);
             continue;
         }
-        uint64_t from = WFRE_IMAGE_BODY + block * WFRE_IMAGE_BLOCK, to = from + WFRE_IMAGE_BLOCK;
+        uint64_t from = guard->graph->body + block * WFRE_IMAGE_BLOCK, to = from + WFRE_IMAGE_BLOCK;
         int section = 0;
         for (; section < WFRE_IMAGE_SECTIONS; section++) {
             const wfre_image_section *row = &guard->graph->header->sections[section];
@@ -100,7 +106,7 @@ static bool touch(wfre_guard *guard, int section, const void *from, uint64_t ele
     if (guard->summed || length == 0)
         return true;
     if (graph->sums) {
-        uint64_t begin = (uint64_t)((const unsigned char *)from - graph->bytes) - WFRE_IMAGE_BODY;
+        uint64_t begin = (uint64_t)((const unsigned char *)from - graph->bytes) - graph->body;
         return look_at_blocks(guard, begin / WFRE_IMAGE_BLOCK,
                               (begin + length - 1) / WFRE_IMAGE_BLOCK + 1);
     }
@@ -146,11 +152,12 @@ static bool check_slots(wfre_guard *guard, int table, uint64_t first, uint64_t e
     return true;
 }
 
-static bool check_relations(wfre_guard *guard, int split, uint64_t first, uint64_t end)
+static bool check_relations(wfre_guard *guard, int index, uint64_t first, uint64_t end)
 {
-    const uint32_t *groups = guard->graph->edges[split].relation_groups;
-    uint32_t count = guard->graph->groups[split];
-    int section = wfre_edges_section(split, WFRE_EDGES_RELATION_GROUPS);
+    (void)index;
+    const uint32_t *groups = guard->graph->edges[WFRE_TEST].relation_groups;
+    uint32_t count = guard->graph->header->groups[WFRE_TEST];
+    int section = wfre_edges_section(WFRE_EDGES_RELATION_GROUPS);
     if (!touch(guard, section, groups + first, end - first + 1, sizeof *groups))
         return false;
     if ((first == 0 && groups[0] != 0) ||
@@ -163,12 +170,12 @@ static bool check_relations(wfre_guard *guard, int split, uint64_t first, uint64
 }
 
 /* Whether the entities of some groups ascend within each relation; the relations were checked. */
-static bool check_sources(wfre_guard *guard, int split, uint64_t first, uint64_t end)
+static bool check_sources(wfre_guard *guard, uint64_t first, uint64_t end)
 {
-    const wfre_adjacency *edges = &guard->graph->edges[split];
+    const wfre_adjacency *edges = &guard->graph->edges[WFRE_TEST];
     const uint32_t *groups = edges->relation_groups;
     uint32_t entities = guard->graph->header->entities;
-    int section = wfre_edges_section(split, WFRE_EDGES_GROUP_ENTITY);
+    int section = wfre_edges_section(WFRE_EDGES_GROUP_ENTITY);
     uint64_t from = first > 0 ? first - 1 : first; /* the last one before them is compared, too */
     if (!touch(guard, section, edges->group_entity + from, end - from, sizeof(wfre_entity)))
         return false;
@@ -186,12 +193,28 @@ static bool check_sources(wfre_guard *guard, int split, uint64_t first, uint64_t
     return true;
 }
 
-static bool check_targets(wfre_guard *guard, int split, uint64_t first, uint64_t end)
+/* Whether the splits of some targets are some. */
+static bool check_splits(wfre_guard *guard, uint32_t first, uint32_t end)
 {
-    const wfre_adjacency *edges = &guard->graph->edges[split];
+    const unsigned char *splits = guard->graph->splits;
+    int section = wfre_edges_section(WFRE_EDGES_SPLITS);
+    if (!splits || first == end)
+        return true;
+    uint32_t from = first / 4, to = (end - 1) / 4 + 1;
+    if (!touch(guard, section, splits + from, to - from, 1))
+        return false;
+    bool known = true;
+    for (uint32_t byte = from; byte < to; byte++) /* 3 is no split: both bits of a pair */
+        known &= (splits[byte] & splits[byte] >> 1 & 0x55) == 0;
+    return known || flawed(guard, section, BAD_ID);
+}
+
+static bool check_targets(wfre_guard *guard, uint64_t first, uint64_t end)
+{
+    const wfre_adjacency *edges = &guard->graph->edges[WFRE_TEST];
     const uint32_t *begin = edges->group_begin;
     uint32_t entities = guard->graph->header->entities;
-    int section = wfre_edges_section(split, WFRE_EDGES_TARGETS);
+    int section = wfre_edges_section(WFRE_EDGES_TARGETS);
     if (!touch(guard, section, edges->targets + begin[first], begin[end] - begin[first],
                sizeof(wfre_entity)))
         return false;
@@ -206,72 +229,96 @@ static bool check_targets(wfre_guard *guard, int split, uint64_t first, uint64_t
         if (ids[count - 1] >= entities)
             return flawed(guard, section, BAD_ID);
     }
-    return true;
+    return check_splits(guard, begin[first], begin[end]);
 }
 
-static bool check_groups(wfre_guard *guard, int split, uint64_t first, uint64_t end)
+static bool check_groups(wfre_guard *guard, int index, uint64_t first, uint64_t end)
 {
-    const wfre_graph *graph = guard->graph;
-    const uint32_t *begin = graph->edges[split].group_begin;
-    uint64_t targets = 2 * graph->header->triples[split];
-    int section = wfre_edges_section(split, WFRE_EDGES_GROUP_BEGIN);
-    if (!wfre_guard_look(guard, WFRE_AREA_RELATIONS + split, 0, graph->header->relations) ||
-        !check_sources(guard, split, first, end) ||
+    (void)index;
+    const wfre_image_header *header = guard->graph->header;
+    const uint32_t *begin = guard->graph->edges[WFRE_TEST].group_begin;
+    uint64_t targets = 2 * header->triples[WFRE_TEST];
+    int section = wfre_edges_section(WFRE_EDGES_GROUP_BEGIN);
+    if (!wfre_guard_look(guard, WFRE_AREA_RELATIONS, 0, header->relations) ||
+        !check_sources(guard, first, end) ||
         !touch(guard, section, begin + first, end - first + 1, sizeof *begin))
         return false;
-    if ((first == 0 && begin[0] != 0) || (end == graph->groups[split] && begin[end] != targets) ||
-        begin[end] > targets)
+    if ((first == 0 && begin[0] != 0) ||
+        (end == header->groups[WFRE_TEST] && begin[end] != targets) || begin[end] > targets)
         return flawed(guard, section, BAD_COVER);
     for (uint64_t group = first; group < end; group++)
         if (begin[group] >= begin[group + 1]) /* a group has at least one edge */
             return flawed(guard, section, BAD_ORDER);
-    return check_targets(guard, split, first, end);
+    return check_targets(guard, first, end);
 }
 
-static bool check_entities(wfre_guard *guard, int split, uint64_t first, uint64_t end)
+/* The relations and groups of some entities; their starts were checked. */
+static bool check_edges(wfre_guard *guard, uint64_t first, uint64_t end)
 {
-    const wfre_graph *graph = guard->graph;
-    const wfre_adjacency *edges = &graph->edges[split];
-    const uint64_t *begin = edges->entity_begin;
-    uint32_t groups = graph->groups[split], relations = graph->header->relations;
-    int section = wfre_edges_section(split, WFRE_EDGES_ENTITY_BEGIN);
-    if (!wfre_guard_look(guard, WFRE_AREA_RELATIONS + split, 0, relations) ||
-        !touch(guard, section, begin + first, end - first + 1, sizeof *begin))
-        return false;
-    if ((first == 0 && begin[0] != 0) || (end == graph->header->entities && begin[end] != groups) ||
-        begin[end] > groups)
-        return flawed(guard, section, BAD_COVER);
-    for (uint64_t e = first; e < end; e++)
-        if (begin[e] > begin[e + 1])
-            return flawed(guard, section, BAD_ORDER);
-    section = wfre_edges_section(split, WFRE_EDGES_ENTITY_EDGES);
-    if (!touch(guard, section, edges->entity_edges + begin[first], begin[end] - begin[first],
-               sizeof *edges->entity_edges))
+    const wfre_adjacency *edges = &guard->graph->edges[WFRE_TEST];
+    const uint32_t *begin = edges->entity_begin;
+    uint32_t from = begin[first], count = begin[end] - begin[first];
+    const void *relations = edges->short_relations ? (const void *)(edges->short_relations + from)
+                                                   : (const void *)(edges->long_relations + from);
+    int section = wfre_edges_section(WFRE_EDGES_RELATIONS);
+    if (!touch(guard, section, relations, count, edges->short_relations ? 2 : 4) ||
+        !touch(guard, wfre_edges_section(WFRE_EDGES_GROUPS), edges->edge_groups + from, count, 4))
         return false;
     for (uint64_t e = first; e < end; e++)
-        for (uint64_t i = begin[e]; i < begin[e + 1]; i++) {
-            wfre_edge_group edge = edges->entity_edges[i];
-            if (edge.relation >= relations || edge.group < edges->relation_groups[edge.relation] ||
-                edge.group >= edges->relation_groups[edge.relation + 1])
+        for (uint32_t i = begin[e]; i < begin[e + 1]; i++) {
+            wfre_edge_group edge = wfre_entity_edge(edges, i);
+            if (edge.relation >= guard->graph->header->relations)
                 return flawed(guard, section, BAD_ID);
-            if (i > begin[e] && edge.relation <= edges->entity_edges[i - 1].relation)
+            if (edge.group < edges->relation_groups[edge.relation] ||
+                edge.group >= edges->relation_groups[edge.relation + 1])
+                return flawed(guard, wfre_edges_section(WFRE_EDGES_GROUPS), BAD_ID);
+            if (i > begin[e] && edge.relation <= wfre_edge_relation(edges, i - 1))
                 return flawed(guard, section, BAD_ORDER);
         }
     return true;
 }
 
+static bool check_entities(wfre_guard *guard, int index, uint64_t first, uint64_t end)
+{
+    (void)index;
+    const wfre_image_header *header = guard->graph->header;
+    const uint32_t *begin = guard->graph->edges[WFRE_TEST].entity_begin;
+    int section = wfre_edges_section(WFRE_EDGES_ENTITY_BEGIN);
+    if (!wfre_guard_look(guard, WFRE_AREA_RELATIONS, 0, header->relations) ||
+        !touch(guard, section, begin + first, end - first + 1, sizeof *begin))
+        return false;
+    if ((first == 0 && begin[0] != 0) ||
+        (end == header->entities && begin[end] != header->groups[WFRE_TEST]) ||
+        begin[end] > header->groups[WFRE_TEST])
+        return flawed(guard, section, BAD_COVER);
+    for (uint64_t e = first; e < end; e++)
+        if (begin[e] > begin[e + 1])
+            return flawed(guard, section, BAD_ORDER);
+    return check_edges(guard, first, end);
+}
+
+bool wfre_guard_attributes(wfre_guard *guard)
+{
+    for (int section = WFRE_FIRST_ATTRIBUTES; guard && section < WFRE_IMAGE_SECTIONS; section++) {
+        const wfre_image_section *row = &guard->graph->header->sections[section];
+        if (!touch(guard, section, guard->graph->bytes + row->offset, row->length, 1))
+            return false;
+    }
+    return true;
+}
+
 /* ---- areas -------------------------------------------------------------------------------- */
 
-/* Each kind has an area for each table or split, one after another. */
+/* Some kinds have an area for each table, one after another. */
 static const struct kind {
     int first, areas;
     check_unit *check;
 } KINDS[] = {
     {WFRE_AREA_TEXTS, WFRE_TEXT_TABLES, check_texts},
     {WFRE_AREA_SLOTS, WFRE_TEXT_TABLES, check_slots},
-    {WFRE_AREA_RELATIONS, WFRE_SPLITS, check_relations},
-    {WFRE_AREA_GROUPS, WFRE_SPLITS, check_groups},
-    {WFRE_AREA_ENTITIES, WFRE_SPLITS, check_entities},
+    {WFRE_AREA_RELATIONS, 1, check_relations},
+    {WFRE_AREA_GROUPS, 1, check_groups},
+    {WFRE_AREA_ENTITIES, 1, check_entities},
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
 
@@ -291,11 +338,9 @@ static void count_elements(wfre_guard *guard)
         guard->elements[WFRE_AREA_TEXTS + table] = names->offsets ? names->count : 0;
         guard->elements[WFRE_AREA_SLOTS + table] = names->slot_count;
     }
-    for (int split = 0; split < WFRE_SPLITS; split++) {
-        guard->elements[WFRE_AREA_RELATIONS + split] = graph->header->relations;
-        guard->elements[WFRE_AREA_GROUPS + split] = graph->groups[split];
-        guard->elements[WFRE_AREA_ENTITIES + split] = graph->header->entities;
-    }
+    guard->elements[WFRE_AREA_RELATIONS] = graph->header->relations;
+    guard->elements[WFRE_AREA_GROUPS] = graph->header->groups[WFRE_TEST];
+    guard->elements[WFRE_AREA_ENTITIES] = graph->header->entities;
 }
 
 static uint64_t words_for(uint64_t bits)
@@ -306,14 +351,6 @@ static uint64_t words_for(uint64_t bits)
 static uint64_t units_of(const wfre_guard *guard, int area)
 {
     return (guard->elements[area] + WFRE_GUARD_UNIT - 1) / WFRE_GUARD_UNIT;
-}
-
-/* A split that shares the sections of the one before it shares its bits. */
-static bool shares_bits(const wfre_guard *guard, int area)
-{
-    int split = area - kind_of(area)->first;
-    return area >= WFRE_AREA_RELATIONS && split > 0 &&
-           wfre_graph_shares_edges(guard->graph, split, split - 1);
 }
 
 wfre_status wfre_guard_create(const wfre_graph *graph, wfre_guard **result, wfre_error *error)
@@ -334,7 +371,7 @@ wfre_status wfre_guard_create(const wfre_graph *graph, wfre_guard **result, wfre
     }
     guard->blocks = guard->bits;
     for (int area = 0; area < WFRE_AREAS; area++) {
-        guard->areas[area] = shares_bits(guard, area) ? guard->areas[area - 1] : guard->bits + at;
+        guard->areas[area] = guard->bits + at;
         at += words_for(units_of(guard, area));
     }
     *result = guard;

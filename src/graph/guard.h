@@ -6,7 +6,7 @@
  *
  *   blocks  64 KiB of the file each, compared with their stored checksums: accidents. A snapshot
  *           from before there were blocks has one checksum for each section instead.
- *   units   some 1,000 elements of an *area*, such as the groups of a split, with all that they
+ *   units   some 1,000 elements of an *area*, such as the groups, with all that they
  *           point to: every index within its array, every list ascending. What the rest of the
  *           program reads without care is true of a checked unit whoever wrote the file.
  *
@@ -26,15 +26,14 @@
 
 enum { WFRE_GUARD_TEXTS = 5, WFRE_GUARD_UNIT = 1024 };
 
-/* Areas: texts and hash slots of the five text tables, relations, groups and entities of each
- * split. */
+/* Areas: texts and hash slots of the five text tables; relations, groups and entities. */
 enum {
     WFRE_AREA_TEXTS,
     WFRE_AREA_SLOTS = WFRE_AREA_TEXTS + WFRE_GUARD_TEXTS,
     WFRE_AREA_RELATIONS = WFRE_AREA_SLOTS + WFRE_GUARD_TEXTS,
-    WFRE_AREA_GROUPS = WFRE_AREA_RELATIONS + WFRE_SPLITS,
-    WFRE_AREA_ENTITIES = WFRE_AREA_GROUPS + WFRE_SPLITS,
-    WFRE_AREAS = WFRE_AREA_ENTITIES + WFRE_SPLITS
+    WFRE_AREA_GROUPS,
+    WFRE_AREA_ENTITIES,
+    WFRE_AREAS
 };
 
 typedef struct wfre_guard {
@@ -59,6 +58,11 @@ WFRE_NODISCARD wfre_status wfre_guard_check_sections(wfre_guard *guard, wfre_err
 WFRE_NODISCARD wfre_status wfre_guard_check_all(wfre_guard *guard, wfre_error *error);
 /* The flaw as an error, WFRE_OK if there is none; NULL is fine. */
 WFRE_NODISCARD wfre_status wfre_guard_status(const wfre_guard *guard, wfre_error *error);
+
+/* Remembers that a section is damaged: it counts out other edges than the header does. */
+void wfre_guard_miscounted(wfre_guard *guard, int section);
+/* Looks at the blocks, or sections, that hold attributes; false if one is not whole. */
+bool wfre_guard_attributes(wfre_guard *guard);
 
 /* Looks at the units of the elements [first, end); false if one is not whole. */
 bool wfre_guard_look(wfre_guard *guard, int area, uint64_t first, uint64_t end);

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "graph/iri.h"
 
 /* The first that recognises a source reads it; TSV takes every file. */
 static const wfre_importer *const IMPORTERS[] = {
-    &wfre_importer_wordnet, &wfre_importer_betae, &wfre_importer_nt,
-    &wfre_importer_ttl,     &wfre_importer_tsv,
+    &wfre_importer_wordnet,    &wfre_importer_betae, &wfre_importer_nt,
+    &wfre_importer_ttl,        &wfre_importer_nq,    &wfre_importer_trig,
+    &wfre_importer_rdf_folder, &wfre_importer_csv,   &wfre_importer_tsv,
 };
 enum { IMPORTER_COUNT = sizeof IMPORTERS / sizeof IMPORTERS[0] };
 
@@ -65,8 +67,7 @@ bool wfre_import_find_split(const char *folder, wfre_split split, char path[WFRE
     return false;
 }
 
-/* The split that a file's own name says, train if it says none. */
-static wfre_split split_of_name(const char *path)
+wfre_split wfre_import_split_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
@@ -161,6 +162,11 @@ static wfre_status choose(const char *source, const char *format, const wfre_imp
     if (automatic && !standard && !wfre_is_folder(source) && !wfre_file_exists(source))
         return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET, "%s: no such file or folder",
                          source);
+    if (automatic) {
+        wfre_status status = wfre_import_refuse_foreign(source, error);
+        if (status != WFRE_OK)
+            return status;
+    }
     for (int i = 0; i < IMPORTER_COUNT; i++)
         if (automatic ? IMPORTERS[i]->recognises(source)
                       : strcmp(IMPORTERS[i]->name, format) == 0) {
@@ -169,11 +175,13 @@ static wfre_status choose(const char *source, const char *format, const wfre_imp
         }
     if (automatic)
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                         "%s: no train.txt, data.noun or id2ent.pkl in this folder; name the files "
-                         "to import",
+                         "%s: no train.txt, RDF file, data.noun or id2ent.pkl in this folder; name "
+                         "the files to import",
                          source);
     return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                     "unknown format '%s'; use auto, tsv, nt, ttl, wordnet or betae", format);
+                     "unknown format '%s'; use auto, tsv, csv, nt, ttl, nq, trig, rdf, wordnet or "
+                     "betae",
+                     format);
 }
 
 static wfre_status read_sources(wfre_import_job *job, const char *const *sources, size_t count,
@@ -189,21 +197,19 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
         CHECK(choose(sources[i], job->options->format, &importer, error));
         if (i == 0)
             job->report->format = importer->name;
-        job->split = count > 1 ? split_of_name(sources[i]) : WFRE_TRAIN;
         job->source = (uint32_t)i;
+        job->split = count > 1 ? wfre_import_split_of(sources[i]) : WFRE_TRAIN;
         CHECK(importer->read(job, sources[i], error));
     }
-    for (int i = 0; i < IMPORTER_COUNT; i++)
-        if (IMPORTERS[i]->finish)
-            CHECK(IMPORTERS[i]->finish(job, error));
-    if (job->builder->count > 0)
+    CHECK(wfre_import_rdf_labels(job, error));
+    job->report->attributes = job->builder->attributes.count;
+    if (job->builder->count > 0 || job->builder->attributes.count > 0 || job->options->allow_empty)
         return WFRE_OK;
     uint64_t left_out = job->report->literals + job->report->blanks;
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: no triples%s%s",
                      wfre_input_name(sources[0]), count > 1 ? " in any of the sources" : " in it",
-                     left_out ? " but those with literals or blank nodes; `literals` keeps them"
-                              : "");
-    return WFRE_OK;
+                     left_out ? " but those with literals or blank nodes, which were to be dropped"
+                              : "; `allow-empty` takes it");
 }
 
 static wfre_status count_graph(const char *path, wfre_import_report *report, wfre_error *error)
@@ -224,6 +230,16 @@ static wfre_status count_graph(const char *path, wfre_import_report *report, wfr
     return WFRE_OK;
 }
 
+static wfre_status check_base(const char *base, wfre_error *error)
+{
+    if (!base || wfre_iri_absolute(base, strlen(base)))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                     "the base '%.200s' is no absolute IRI; one is urn:example: or "
+                     "https://example.org/",
+                     base);
+}
+
 /* Into a file if `output` is given, else into memory. */
 static wfre_status import(const char *const *sources, size_t source_count,
                           const wfre_import_options *options, const char *output,
@@ -234,7 +250,11 @@ static wfre_status import(const char *const *sources, size_t source_count,
     wfre_import_job job = {
         .options = options ? options : &defaults, .monitor = monitor, .report = report};
     wfre_status status;
+    TRY(check_base(job.options->base, error));
     TRY(wfre_graph_builder_create(&job.builder, error));
+    if (job.options->base)
+        wfre_text_add(&job.builder->base, job.options->base);
+    TRY(wfre_text_status(&job.builder->base, "importing", error));
     TRY(read_sources(&job, sources, source_count, error));
     if (job.options->labels)
         TRY(wfre_import_labels(&job, error));
@@ -253,8 +273,6 @@ cleanup:
 
 void wfre_import_job_free(wfre_import_job *job)
 {
-    wfre_strings_free(&job->pending.subjects);
-    wfre_notes_free(&job->pending.labels);
     wfre_graph_builder_free(job->builder);
 }
 

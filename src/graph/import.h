@@ -6,12 +6,6 @@
 #include "base/file.h"
 #include "graph/builder.h"
 
-/* Labels met before it is known whether what they name is an entity, a relation or neither. */
-typedef struct wfre_import_pending {
-    wfre_strings subjects;
-    wfre_notes labels; /* by index of the subject */
-} wfre_import_pending;
-
 /* One import under way. */
 typedef struct wfre_import_job {
     wfre_graph_builder *builder;
@@ -21,8 +15,9 @@ typedef struct wfre_import_job {
     wfre_split split; /* of the source at hand, if it has none of its own */
     uint32_t source;  /* its number */
     uint32_t sources; /* how many there are */
+    uint32_t files;   /* RDF files read so far */
     uint64_t lines;   /* read so far, for progress */
-    wfre_import_pending pending;
+    bool rdf;         /* some source was RDF */
 } wfre_import_job;
 
 void wfre_import_job_free(wfre_import_job *job);
@@ -32,13 +27,15 @@ typedef struct wfre_importer {
     const char *about;
     bool (*recognises)(const char *path);
     wfre_status (*read)(wfre_import_job *job, const char *path, wfre_error *error);
-    /* Called once after all sources; may be NULL. */
-    wfre_status (*finish)(wfre_import_job *job, wfre_error *error);
 } wfre_importer;
 
+extern const wfre_importer wfre_importer_csv;
 extern const wfre_importer wfre_importer_tsv;
 extern const wfre_importer wfre_importer_nt;
 extern const wfre_importer wfre_importer_ttl;
+extern const wfre_importer wfre_importer_nq;
+extern const wfre_importer wfre_importer_trig;
+extern const wfre_importer wfre_importer_rdf_folder;
 extern const wfre_importer wfre_importer_wordnet;
 extern const wfre_importer wfre_importer_betae;
 
@@ -69,8 +66,17 @@ bool wfre_import_find(const char *folder, const char *name, char path[WFRE_PATH_
 /* The same for the file of a split: train, valid (or dev) or test, with .txt or .tsv or neither,
  * and perhaps .gz. */
 bool wfre_import_find_split(const char *folder, wfre_split split, char path[WFRE_PATH_SIZE]);
+/* The split that a file's own name says, train if it says none. */
+wfre_split wfre_import_split_of(const char *path);
+/* Fails if a file is RDF in a syntax that is not read, and names what converts it. */
+WFRE_NODISCARD wfre_status wfre_import_refuse_foreign(const char *path, wfre_error *error);
 /* Whether a path ends in one of these (a NULL-ended list), .gz aside. */
 bool wfre_import_ends_in(const char *path, const char *const *endings);
+
+/* Labels and descriptions of RDF sources, from their attributes; call it when all are read. */
+WFRE_NODISCARD wfre_status wfre_import_rdf_labels(wfre_import_job *job, wfre_error *error);
+/* Whether an IRI gives labels or descriptions. */
+bool wfre_import_is_label(const wfre_import_options *options, wfre_name iri);
 
 /* Reads the label file of the options. */
 WFRE_NODISCARD wfre_status wfre_import_labels(wfre_import_job *job, wfre_error *error);

@@ -48,6 +48,14 @@ uint32_t wfre_names_find(const wfre_names *names, const char *text, size_t lengt
     return held == 0 || held & WFRE_SLOT_AMBIGUOUS ? WFRE_NONE : held - 1;
 }
 
+bool wfre_names_ambiguous(const wfre_names *names, const char *text, size_t length)
+{
+    if (names->slot_count == 0)
+        return false;
+    uint64_t slot = find_slot(names, names->slots, names->slot_count, text, length);
+    return slot < names->slot_count && names->slots[slot] & WFRE_SLOT_AMBIGUOUS;
+}
+
 uint32_t *wfre_names_index(const wfre_names *names, uint64_t *slot_count)
 {
     uint64_t size = 4;

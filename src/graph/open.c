@@ -12,36 +12,36 @@
 
 /* ---- the header --------------------------------------------------------------------------- */
 
-uint64_t wfre_image_fingerprint(const wfre_image_header *header)
-{
-    uint64_t sums[WFRE_IMAGE_SECTIONS];
-    size_t count = 0;
-    for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
-        int table = section / WFRE_TEXT_SECTIONS, part = section % WFRE_TEXT_SECTIONS;
-        bool name = table == WFRE_ENTITY_NAMES || table == WFRE_RELATION_NAMES;
-        if (section >= WFRE_FIRST_EDGES || (name && part != WFRE_TEXT_INDEX))
-            sums[count++] = header->sections[section].checksum;
-    }
-    return wfre_hash(sums, count * sizeof *sums, 0);
-}
-
 const char *wfre_image_section_name(int section, char buffer[64])
 {
     static const char *const tables[] = {"entity names", "entity labels", "entity descriptions",
                                          "relation names", "relation labels"};
     static const char *const texts[] = {"offsets", "bytes", "index"};
-    static const char *const splits[] = {"train", "valid", "test"};
-    static const char *const edges[] = {"relation groups", "group entities", "group starts",
-                                        "targets",         "entity starts",  "entity edges"};
+    static const char *const edges[] = {"relation groups", "group entities",   "group starts",
+                                        "targets",         "entity starts",    "entity relations",
+                                        "entity groups",   "splits of targets"};
+    static const char *const attributes[] = {"term classes",
+                                             "term keys",
+                                             "term blocks",
+                                             "term bytes",
+                                             "attribute predicates",
+                                             "attributes by subject, heads",
+                                             "attributes by subject",
+                                             "attributes by predicate and subject, heads",
+                                             "attributes by predicate and subject",
+                                             "attributes by predicate and object, heads",
+                                             "attributes by predicate and object",
+                                             "prefixes"};
     int edge = section - WFRE_FIRST_EDGES;
     if (section == WFRE_IMAGE_SECTIONS)
         (void)snprintf(buffer, 64, "space between sections");
+    else if (section >= WFRE_FIRST_ATTRIBUTES)
+        (void)snprintf(buffer, 64, "%s", attributes[section - WFRE_FIRST_ATTRIBUTES]);
     else if (edge < 0)
         (void)snprintf(buffer, 64, "%s, %s", tables[section / WFRE_TEXT_SECTIONS],
                        texts[section % WFRE_TEXT_SECTIONS]);
     else
-        (void)snprintf(buffer, 64, "%s %s", splits[edge / WFRE_EDGES_SECTIONS],
-                       edges[edge % WFRE_EDGES_SECTIONS]);
+        (void)snprintf(buffer, 64, "%s", edges[edge]);
     return buffer;
 }
 
@@ -56,7 +56,8 @@ bool wfre_graph_recognises(const void *bytes, size_t length)
     return length >= 8 && memcmp(bytes, WFRE_IMAGE_MAGIC, 8) == 0;
 }
 
-static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_error *error)
+/* What can be said before the version is known. */
+static wfre_status check_start(const unsigned char *bytes, size_t length, wfre_error *error)
 {
     const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
     if (!wfre_graph_recognises(bytes, length))
@@ -68,12 +69,17 @@ static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_
     if (header->byte_order != WFRE_IMAGE_BYTE_ORDER)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, offsetof(wfre_image_header, byte_order),
                          "graph snapshot of a machine with another byte order; import it here");
-    if (header->version != WFRE_IMAGE_VERSION)
+    if (header->version < 1 || header->version > WFRE_IMAGE_VERSION)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, offsetof(wfre_image_header, version),
-                         "graph snapshot version %u; this program reads version %d: %s",
-                         header->version, WFRE_IMAGE_VERSION,
-                         header->version > WFRE_IMAGE_VERSION ? "use a newer wfre"
-                                                              : "import the graph again");
+                         "graph snapshot version %u; this program reads versions 1 to %d: use a "
+                         "newer wfre",
+                         header->version, WFRE_IMAGE_VERSION);
+    return WFRE_OK;
+}
+
+static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_error *error)
+{
+    const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
     if (length < sizeof *header)
         return damaged(error, length, "it ends within its header");
     if (header->checksum != wfre_hash(bytes, offsetof(wfre_image_header, checksum), 0))
@@ -83,13 +89,18 @@ static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_
                          "damaged graph snapshot: %zu bytes long but should be %llu; copy or "
                          "import it again",
                          length, (unsigned long long)header->length);
-    if (header->entities > WFRE_ENTITY_LIMIT || header->relations % 2 != 0 ||
+    bool nested = true; /* the counts of the splits */
+    for (int split = 0; split + 1 < WFRE_SPLITS; split++)
+        nested &= header->triples[split] <= header->triples[split + 1] &&
+                  header->groups[split] <= header->groups[split + 1] &&
+                  header->groups[split] <= 2 * header->triples[split];
+    if (!nested || header->entities > WFRE_ENTITY_LIMIT || header->relations % 2 != 0 ||
         header->relations / 2 > WFRE_RELATION_LIMIT ||
         header->section_count != WFRE_IMAGE_SECTIONS ||
-        header->triples[WFRE_TRAIN] > header->triples[WFRE_VALID] ||
-        header->triples[WFRE_VALID] > header->triples[WFRE_TEST] ||
         header->triples[WFRE_TEST] > WFRE_TRIPLE_LIMIT ||
-        header->fingerprint != wfre_image_fingerprint(header))
+        (uint64_t)header->entities + header->dictionary_terms + header->blanks > INT32_MAX ||
+        header->attributes > INT32_MAX || header->flags & ~(uint32_t)WFRE_IMAGE_RDF_NAMES ||
+        header->reserved != 0)
         return damaged(error, 0, "its header contradicts itself");
     return WFRE_OK;
 }
@@ -100,15 +111,15 @@ static wfre_status check_header(const unsigned char *bytes, size_t length, wfre_
 static wfre_status view_sums(wfre_graph *graph, wfre_error *error)
 {
     uint64_t whole = graph->header->length;
-    uint64_t at = (uint64_t)graph->header->sums * WFRE_IMAGE_ALIGNMENT;
+    uint64_t at = graph->header->sums;
     if (at == 0)
         return WFRE_OK;
-    if (at < WFRE_IMAGE_BODY || at > whole)
+    if (at % WFRE_IMAGE_ALIGNMENT != 0 || at < graph->body || at > whole)
         return damaged(error, WFRE_NO_OFFSET, "its checksums have the wrong place");
-    uint64_t count = (at - WFRE_IMAGE_BODY + WFRE_IMAGE_BLOCK - 1) / WFRE_IMAGE_BLOCK;
+    uint64_t count = (at - graph->body + WFRE_IMAGE_BLOCK - 1) / WFRE_IMAGE_BLOCK;
     if (whole - at != 8 * (count + 1))
         return damaged(error, WFRE_NO_OFFSET, "its checksums have the wrong place");
-    for (size_t i = sizeof *graph->header; i < WFRE_IMAGE_BODY; i++) /* which no checksum covers */
+    for (size_t i = sizeof *graph->header; i < graph->body; i++) /* which no checksum covers */
         if (graph->bytes[i] != 0)
             return damaged(error, i, "something stands between its header and its sections");
     graph->sums = (const uint64_t *)(const void *)(graph->bytes + at);
@@ -125,11 +136,11 @@ static const void *section_bytes(const wfre_graph *graph, int section, uint64_t 
     const wfre_image_section *row = &graph->header->sections[section];
     const unsigned char *sums = (const unsigned char *)graph->sums;
     uint64_t whole = sums ? (uint64_t)(sums - graph->bytes) : graph->header->length;
-    if ((sums && row->length > 0 && row->offset < WFRE_IMAGE_BODY) || row->length != length ||
+    if ((sums && row->length > 0 && row->offset < graph->body) || row->length != length ||
         row->offset % WFRE_IMAGE_ALIGNMENT != 0 || row->offset > whole ||
         row->length > whole - row->offset)
         return NULL;
-    return (const unsigned char *)graph->header + row->offset;
+    return graph->bytes + row->offset;
 }
 
 static wfre_status bad_section(wfre_error *error, int section)
@@ -166,47 +177,102 @@ static wfre_status view_names(wfre_graph *graph, wfre_text_table table, wfre_err
     return WFRE_OK;
 }
 
-static wfre_status view_edges(wfre_graph *graph, int split, wfre_error *error)
+static wfre_status view_edges(wfre_graph *graph, wfre_error *error)
 {
     const wfre_image_header *header = graph->header;
-    const wfre_image_section *rows = header->sections + wfre_edges_section(split, 0);
-    uint64_t groups = rows[WFRE_EDGES_GROUP_ENTITY].length / 4;
+    uint64_t groups = header->groups[WFRE_TEST], targets = 2 * header->triples[WFRE_TEST];
+    bool narrow = header->relations <= 65536;
+    bool splits = header->triples[WFRE_TRAIN] < header->triples[WFRE_TEST];
     const uint64_t lengths[WFRE_EDGES_SECTIONS] = {
         [WFRE_EDGES_RELATION_GROUPS] = 4 * ((uint64_t)header->relations + 1),
         [WFRE_EDGES_GROUP_ENTITY] = 4 * groups,
         [WFRE_EDGES_GROUP_BEGIN] = 4 * (groups + 1),
-        [WFRE_EDGES_TARGETS] = 8 * header->triples[split],
-        [WFRE_EDGES_ENTITY_BEGIN] = 8 * ((uint64_t)header->entities + 1),
-        [WFRE_EDGES_ENTITY_EDGES] = sizeof(wfre_edge_group) * groups,
+        [WFRE_EDGES_TARGETS] = 4 * targets,
+        [WFRE_EDGES_ENTITY_BEGIN] = 4 * ((uint64_t)header->entities + 1),
+        [WFRE_EDGES_RELATIONS] = (narrow ? 2 : 4) * groups,
+        [WFRE_EDGES_GROUPS] = 4 * groups,
+        [WFRE_EDGES_SPLITS] = splits ? (targets + 3) / 4 : 0,
     };
     const void *parts[WFRE_EDGES_SECTIONS];
     for (int part = 0; part < WFRE_EDGES_SECTIONS; part++) {
-        parts[part] = section_bytes(graph, wfre_edges_section(split, part), lengths[part]);
-        if (!parts[part] || groups > 2 * header->triples[split] ||
-            (groups > 0 && header->relations == 0))
-            return bad_section(error, wfre_edges_section(split, part));
+        parts[part] = section_bytes(graph, wfre_edges_section(part), lengths[part]);
+        if (!parts[part] || groups > targets || (groups > 0 && header->relations == 0))
+            return bad_section(error, wfre_edges_section(part));
     }
-    graph->groups[split] = (uint32_t)groups;
-    graph->edges[split] = (wfre_adjacency){
+    graph->splits = splits ? parts[WFRE_EDGES_SPLITS] : NULL;
+    graph->edges[WFRE_TEST] = (wfre_adjacency){
         .relation_groups = parts[WFRE_EDGES_RELATION_GROUPS],
         .group_entity = parts[WFRE_EDGES_GROUP_ENTITY],
         .group_begin = parts[WFRE_EDGES_GROUP_BEGIN],
         .targets = parts[WFRE_EDGES_TARGETS],
         .entity_begin = parts[WFRE_EDGES_ENTITY_BEGIN],
-        .entity_edges = parts[WFRE_EDGES_ENTITY_EDGES],
-        .split = split,
+        .short_relations = narrow ? parts[WFRE_EDGES_RELATIONS] : NULL,
+        .long_relations = narrow ? NULL : parts[WFRE_EDGES_RELATIONS],
+        .edge_groups = parts[WFRE_EDGES_GROUPS],
     };
     return WFRE_OK;
 }
 
-bool wfre_graph_shares_edges(const wfre_graph *graph, int split, int other)
+/* The start of a section of any length, which is put into *length; NULL if it lies outside. */
+static const void *section_any(const wfre_graph *graph, int section, uint64_t *length)
 {
-    const wfre_adjacency *a = &graph->edges[split], *b = &graph->edges[other];
-    return a->relation_groups == b->relation_groups && a->group_entity == b->group_entity &&
-           a->group_begin == b->group_begin && a->targets == b->targets &&
-           a->entity_begin == b->entity_begin && a->entity_edges == b->entity_edges &&
-           graph->groups[split] == graph->groups[other] &&
-           graph->header->triples[split] == graph->header->triples[other];
+    *length = graph->header->sections[section].length;
+    return section_bytes(graph, section, *length);
+}
+
+static wfre_status view_dictionary(wfre_graph *graph, wfre_error *error)
+{
+    wfre_dictionary *to = &graph->dictionary;
+    uint64_t classes, blocks;
+    to->count = graph->header->dictionary_terms;
+    to->classes = section_any(graph, wfre_attribute_section(WFRE_TERMS_CLASSES), &classes);
+    to->keys = section_any(graph, wfre_attribute_section(WFRE_TERMS_KEYS), &to->key_length);
+    to->blocks = section_any(graph, wfre_attribute_section(WFRE_TERMS_BLOCKS), &blocks);
+    to->bytes = section_any(graph, wfre_attribute_section(WFRE_TERMS_BYTES), &to->length);
+    to->class_count = (uint32_t)(classes / sizeof *to->classes);
+    to->block_count = (uint32_t)(blocks / sizeof *to->blocks);
+    if (!to->classes || classes % sizeof *to->classes != 0 ||
+        classes / sizeof *to->classes > UINT32_MAX)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_CLASSES));
+    if (!to->keys)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_KEYS));
+    if (!to->blocks || blocks % sizeof *to->blocks != 0 || blocks / sizeof *to->blocks > UINT32_MAX)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_BLOCKS));
+    if (!to->bytes)
+        return bad_section(error, wfre_attribute_section(WFRE_TERMS_BYTES));
+    const char *wrong = wfre_dictionary_check_classes(to);
+    if (*wrong)
+        return damaged(error, graph->header->sections[WFRE_FIRST_ATTRIBUTES].offset, wrong);
+    return WFRE_OK;
+}
+
+static wfre_status view_attributes(wfre_graph *graph, wfre_error *error)
+{
+    wfre_status status;
+    uint64_t length;
+    TRY(view_dictionary(graph, error));
+    int section = wfre_attribute_section(WFRE_ATTRIBUTE_PREDICATES);
+    graph->predicates = section_any(graph, section, &length);
+    if (!graph->predicates || length % sizeof *graph->predicates != 0 ||
+        length / sizeof *graph->predicates > UINT32_MAX)
+        return bad_section(error, section);
+    graph->predicate_count = (uint32_t)(length / sizeof *graph->predicates);
+    for (int order = 0; order < 3; order++) {
+        wfre_packed *packed = &graph->attributes[order];
+        section = wfre_attribute_section(WFRE_ATTRIBUTE_ORDERS + 2 * order);
+        packed->rows = graph->header->attributes;
+        packed->heads =
+            section_bytes(graph, section, wfre_packed_blocks(packed) * sizeof *packed->heads);
+        packed->bytes = section_any(graph, section + 1, &packed->length);
+        if (!packed->heads || !packed->bytes)
+            return bad_section(error, packed->heads ? section + 1 : section);
+    }
+    graph->prefixes.bytes = section_any(graph, WFRE_PREFIXES, &length);
+    if (!graph->prefixes.bytes)
+        return bad_section(error, WFRE_PREFIXES);
+    graph->prefixes.length = (size_t)length;
+cleanup:
+    return status;
 }
 
 /* Checks all now, or puts the guard before everything that is looked up. */
@@ -215,41 +281,53 @@ static wfre_status set_guard(wfre_graph *graph, wfre_trust trust, wfre_error *er
     wfre_status status = wfre_guard_create(graph, &graph->guard, error);
     if (status != WFRE_OK)
         return status;
-    if (trust == WFRE_TRUST_NOW)
-        return wfre_guard_check_all(graph->guard, error);
+    if (trust == WFRE_TRUST_NOW) {
+        CHECK(wfre_guard_check_all(graph->guard, error));
+        return wfre_graph_check_attributes(graph, error);
+    }
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         graph->names[table].guard = graph->guard;
-    for (int split = 0; split < WFRE_SPLITS; split++)
-        graph->edges[split].guard = graph->guard;
+    graph->edges[WFRE_TEST].guard = graph->guard;
     return WFRE_OK;
+}
+
+static void free_graph(wfre_graph *graph)
+{
+    for (int split = 0; split < WFRE_SPLITS; split++)
+        wfre_free(graph->laid_out[split]);
+    wfre_guard_free(graph->guard);
+    (void)pthread_mutex_destroy(&graph->lock);
+    wfre_free(graph);
 }
 
 wfre_status wfre_graph_from_bytes(void *bytes, size_t length, wfre_trust trust, wfre_graph **result,
                                   wfre_error *error)
 {
-    wfre_graph *graph = NULL;
     wfre_status status;
-    TRY(check_header(bytes, length, error));
-    graph = wfre_alloc_zero(1, sizeof *graph);
-    if (!graph) {
-        status = wfre_fail_memory(error, "opening a graph");
-        goto cleanup;
-    }
+    CHECK(check_start(bytes, length, error));
+    if (((const wfre_image_header *)bytes)->version == WFRE_OLD_VERSION)
+        return wfre_graph_from_old(bytes, length, result, error);
+    CHECK(check_header(bytes, length, error));
+    wfre_graph *graph = wfre_alloc_zero(1, sizeof *graph);
+    if (!graph)
+        return wfre_fail_memory(error, "opening a graph");
+    (void)pthread_mutex_init(&graph->lock, NULL);
+    graph->bytes = bytes;
     graph->header = bytes;
+    graph->body = wfre_image_body(sizeof *graph->header);
     TRY(view_sums(graph, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         TRY(view_names(graph, (wfre_text_table)table, error));
-    for (int split = 0; split < WFRE_SPLITS; split++)
-        TRY(view_edges(graph, split, error));
+    TRY(view_edges(graph, error));
+    TRY(view_attributes(graph, error));
+    TRY(wfre_graph_reserve_splits(graph, error));
     if (trust != WFRE_TRUST_OWNED)
         TRY(set_guard(graph, trust, error));
     graph->owned = trust == WFRE_TRUST_OWNED ? bytes : NULL;
     *result = graph;
-    graph = NULL;
+    return WFRE_OK;
 cleanup:
-    if (graph)
-        wfre_guard_free(graph->guard);
-    wfre_free(graph);
+    free_graph(graph);
     return status;
 }
 
@@ -279,6 +357,8 @@ wfre_status wfre_graph_open(const char *path, wfre_graph **graph, wfre_error *er
         (void)wfre_fail_within(error, status, path);
         goto cleanup;
     }
+    if ((*graph)->owned) /* an older version, made anew in memory */
+        wfre_unmap(&mapping);
     (*graph)->mapping = mapping;
     return WFRE_OK;
 cleanup:
@@ -297,10 +377,9 @@ void wfre_graph_close(wfre_graph *graph)
 {
     if (!graph || atomic_fetch_sub(&graph->others, 1) > 0)
         return;
-    wfre_guard_free(graph->guard);
     wfre_unmap(&graph->mapping);
     wfre_free(graph->owned);
-    wfre_free(graph);
+    free_graph(graph);
 }
 
 /* ---- sizes and names ---------------------------------------------------------------------- */
@@ -318,6 +397,11 @@ uint32_t wfre_graph_relations(const wfre_graph *graph)
 uint64_t wfre_graph_triples(const wfre_graph *graph, wfre_split split)
 {
     return wfre_split_exists(split) ? graph->header->triples[split] : 0;
+}
+
+uint64_t wfre_graph_attributes(const wfre_graph *graph)
+{
+    return graph->header->attributes;
 }
 
 uint64_t wfre_graph_bytes(const wfre_graph *graph)
@@ -357,53 +441,26 @@ wfre_name wfre_graph_relation_label(const wfre_graph *graph, wfre_relation relat
     return label.bytes ? label : wfre_graph_relation_name(graph, relation);
 }
 
-static uint32_t find_either(const wfre_names *names, const wfre_names *labels, const char *text,
-                            size_t length)
-{
-    uint32_t id = wfre_names_find(names, text, length);
-    return id != WFRE_NONE ? id : wfre_names_find(labels, text, length);
-}
-
-wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char *text, size_t length)
-{
-    return find_either(&graph->names[WFRE_ENTITY_NAMES], &graph->names[WFRE_ENTITY_LABELS], text,
-                       length);
-}
-
-wfre_relation wfre_graph_find_relation(const wfre_graph *graph, const char *text, size_t length)
-{
-    uint32_t pair = find_either(&graph->names[WFRE_RELATION_NAMES],
-                                &graph->names[WFRE_RELATION_LABELS], text, length);
-    return pair == WFRE_NONE ? WFRE_NONE : 2 * pair;
-}
-
 /* ---- edges -------------------------------------------------------------------------------- */
-
-const wfre_adjacency *wfre_graph_adjacency(const wfre_graph *graph, wfre_split split)
-{
-    return &graph->edges[wfre_split_exists(split) ? split : WFRE_TEST];
-}
 
 wfre_list wfre_graph_targets(const wfre_graph *graph, wfre_split split, wfre_relation relation,
                              wfre_entity entity)
 {
     const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
-    if (!wfre_split_exists(split) || entity >= graph->header->entities ||
-        !wfre_sound(edges->guard, WFRE_AREA_ENTITIES + edges->split, entity))
+    if (!wfre_split_exists(split) || entity >= graph->header->entities)
         return (wfre_list){NULL, 0};
     /* An entity has few relations, a relation has many entities: search on the entity's side. */
-    uint64_t low = edges->entity_begin[entity], high = edges->entity_begin[entity + 1];
-    uint64_t end = high;
+    uint32_t low, end = wfre_entity_edges(edges, entity, &low), high = end;
     while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (edges->entity_edges[middle].relation < relation)
+        uint32_t middle = low + (high - low) / 2;
+        if (wfre_edge_relation(edges, middle) < relation)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low >= end || edges->entity_edges[low].relation != relation)
+    if (low >= end || wfre_edge_relation(edges, low) != relation)
         return (wfre_list){NULL, 0};
-    return wfre_group_targets(edges, edges->entity_edges[low].group);
+    return wfre_group_targets(edges, edges->edge_groups[low]);
 }
 
 wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split, wfre_relation relation)

@@ -24,10 +24,9 @@ static int ascending(const void *a, const void *b)
 static uint64_t degree_of(const wfre_adjacency *edges, wfre_entity entity)
 {
     uint64_t degree = 0;
-    if (!wfre_sound(edges->guard, WFRE_AREA_ENTITIES + edges->split, entity))
-        return 0;
-    for (uint64_t i = edges->entity_begin[entity]; i < edges->entity_begin[entity + 1]; i++)
-        degree += wfre_group_targets(edges, edges->entity_edges[i].group).count;
+    uint32_t i, end = wfre_entity_edges(edges, entity, &i);
+    for (; i < end; i++)
+        degree += wfre_group_targets(edges, edges->edge_groups[i]).count;
     return degree;
 }
 

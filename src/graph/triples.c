@@ -30,10 +30,8 @@ static void sort_digit(const wfre_triple *from, wfre_triple *to, uint32_t count,
         to[begin[from[i].field[field] >> shift & mask]++] = from[i];
 }
 
-/* Stable sort by one field whose values, shifted by `shift`, are at most `largest`. The arrays
- * change places at every pass, so that the result is always in *data. */
-static void sort_field(wfre_triple **data, wfre_triple **scratch, uint32_t count, int field,
-                       unsigned shift, uint32_t largest)
+void wfre_triples_sort_field(wfre_triple **data, wfre_triple **scratch, uint32_t count, int field,
+                             unsigned shift, uint32_t largest)
 {
     unsigned bits = bits_of(largest);
     unsigned passes = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
@@ -52,9 +50,9 @@ uint32_t wfre_triples_sort(wfre_triple *triples, wfre_triple *scratch, uint32_t 
     if (count == 0)
         return 0;
     wfre_triple *data = triples, *other = scratch;
-    sort_field(&data, &other, count, WFRE_TRIPLE_TAIL, 0, entities - 1);
-    sort_field(&data, &other, count, WFRE_TRIPLE_HEAD, 0, entities - 1);
-    sort_field(&data, &other, count, WFRE_TRIPLE_RELATION, SPLIT_BITS, pairs - 1);
+    wfre_triples_sort_field(&data, &other, count, WFRE_TRIPLE_TAIL, 0, entities - 1);
+    wfre_triples_sort_field(&data, &other, count, WFRE_TRIPLE_HEAD, 0, entities - 1);
+    wfre_triples_sort_field(&data, &other, count, WFRE_TRIPLE_RELATION, SPLIT_BITS, pairs - 1);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         wfre_triple triple = data[i], *last = kept ? &triples[kept - 1] : NULL;
@@ -82,8 +80,8 @@ void wfre_triples_invert(const wfre_triple *triples, wfre_triple *inverse, wfre_
             (wfre_triple){{triples[i].field[WFRE_TRIPLE_TAIL], triples[i].field[WFRE_TRIPLE_HEAD],
                            triples[i].field[WFRE_TRIPLE_RELATION]}};
     /* Within a pair the new tails are in order already. */
-    sort_field(&data, &other, count, WFRE_TRIPLE_HEAD, 0, entities - 1);
-    sort_field(&data, &other, count, WFRE_TRIPLE_RELATION, SPLIT_BITS, pairs - 1);
+    wfre_triples_sort_field(&data, &other, count, WFRE_TRIPLE_HEAD, 0, entities - 1);
+    wfre_triples_sort_field(&data, &other, count, WFRE_TRIPLE_RELATION, SPLIT_BITS, pairs - 1);
     if (data != inverse)
         memcpy(inverse, data, (size_t)count * sizeof *inverse);
 }

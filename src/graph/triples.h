@@ -26,6 +26,11 @@ static inline wfre_split wfre_triple_split(const wfre_triple *triple)
     return (wfre_split)(triple->field[WFRE_TRIPLE_RELATION] & 3);
 }
 
+/* Stable sort by one field whose values, shifted by `shift`, are at most `largest`. The arrays
+ * change places at every pass, so that the result is always in *data. */
+void wfre_triples_sort_field(wfre_triple **data, wfre_triple **scratch, uint32_t count, int field,
+                             unsigned shift, uint32_t largest);
+
 /* Sorts by (pair, head, tail) and keeps of equal triples the one in the earliest split; returns how
  * many are left. The result is in `triples`; `scratch` has room for as many. */
 uint32_t wfre_triples_sort(wfre_triple *triples, wfre_triple *scratch, uint32_t count,

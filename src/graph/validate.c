@@ -73,13 +73,13 @@ static wfre_status check_names(const wfre_graph *graph, wfre_text_table table, w
 }
 
 /* The entities' side lists exactly the same groups. */
-static wfre_status check_entities(const wfre_graph *graph, int split, wfre_error *error)
+static wfre_status check_entities(const wfre_graph *graph, wfre_error *error)
 {
-    const wfre_adjacency *edges = &graph->edges[split];
+    const wfre_adjacency *edges = &graph->edges[WFRE_TEST];
     for (wfre_entity e = 0; e < graph->header->entities; e++)
-        for (uint64_t i = edges->entity_begin[e]; i < edges->entity_begin[e + 1]; i++)
-            if (edges->group_entity[edges->entity_edges[i].group] != e)
-                return invalid(error, wfre_edges_section(split, WFRE_EDGES_ENTITY_EDGES),
+        for (uint32_t i = edges->entity_begin[e]; i < edges->entity_begin[e + 1]; i++)
+            if (edges->group_entity[edges->edge_groups[i]] != e)
+                return invalid(error, wfre_edges_section(WFRE_EDGES_GROUPS),
                                "contradicts the groups");
     return WFRE_OK;
 }
@@ -87,6 +87,7 @@ static wfre_status check_entities(const wfre_graph *graph, int split, wfre_error
 /* ---- both directions ---------------------------------------------------------------------- */
 
 typedef struct mirror {
+    const wfre_graph *graph;
     const wfre_adjacency *edges;
     uint32_t *group_of; /* [entities] the last group seen with this entity */
     uint32_t *next;     /* [groups] the place of the next target that is to be met */
@@ -99,7 +100,7 @@ static uint32_t edges_of(const wfre_adjacency *edges, wfre_relation relation)
 }
 
 /* Whether a relation's edges, walked by ascending head, meet the targets of each group of the
- * inverse one by one: since both have as many edges, none is left over. */
+ * inverse one by one, in the same split: since both have as many edges, none is left over. */
 static bool mirrors(mirror *m, wfre_relation relation)
 {
     const wfre_adjacency *edges = m->edges;
@@ -116,17 +117,19 @@ static bool mirrors(mirror *m, wfre_relation relation)
             uint32_t meets = m->group_of[edges->targets[i]];
             if (meets < back[0] || meets >= back[1] ||
                 m->next[meets] == edges->group_begin[meets + 1] ||
-                edges->targets[m->next[meets]++] != edges->group_entity[g])
+                edges->targets[m->next[meets]] != edges->group_entity[g] ||
+                wfre_target_split(m->graph, i) != wfre_target_split(m->graph, m->next[meets]))
                 return false;
+            m->next[meets]++;
         }
     return true;
 }
 
-static wfre_status check_mirrors(const wfre_graph *graph, int split, wfre_error *error)
+static wfre_status check_mirrors(const wfre_graph *graph, wfre_error *error)
 {
     uint32_t entities = graph->header->entities;
-    mirror m = {&graph->edges[split], wfre_alloc(entities, sizeof *m.group_of),
-                wfre_alloc(graph->groups[split], sizeof *m.next)};
+    mirror m = {graph, &graph->edges[WFRE_TEST], wfre_alloc(entities, sizeof *m.group_of),
+                wfre_alloc(graph->header->groups[WFRE_TEST], sizeof *m.next)};
     wfre_status status = WFRE_OK;
     if (!m.group_of || !m.next) {
         status = wfre_fail_memory(error, "checking a graph");
@@ -135,7 +138,7 @@ static wfre_status check_mirrors(const wfre_graph *graph, int split, wfre_error 
     memset(m.group_of, 0xFF, entities * sizeof *m.group_of); /* WFRE_NONE: no group */
     for (wfre_relation r = 0; r < graph->header->relations; r += 2)
         if (!mirrors(&m, r)) {
-            status = invalid(error, wfre_edges_section(split, WFRE_EDGES_TARGETS),
+            status = invalid(error, wfre_edges_section(WFRE_EDGES_TARGETS),
                              "has an edge without its inverse");
             goto cleanup;
         }
@@ -145,54 +148,18 @@ cleanup:
     return status;
 }
 
-/* ---- nested splits ------------------------------------------------------------------------ */
-
-/* Whether an ascending list is part of another. */
-static bool is_part(wfre_list part, wfre_list whole)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < part.count; i++) {
-        while (at < whole.count && whole.ids[at] < part.ids[i])
-            at++;
-        if (at == whole.count || whole.ids[at] != part.ids[i])
-            return false;
-    }
-    return true;
-}
-
-/* Every edge of a split is in the next larger one, too. */
-static wfre_status check_nested(const wfre_graph *graph, int split, wfre_error *error)
-{
-    const wfre_adjacency *edges = &graph->edges[split], *larger = &graph->edges[split + 1];
-    for (wfre_relation r = 0; r < graph->header->relations; r++) {
-        uint32_t in = larger->relation_groups[r], end = larger->relation_groups[r + 1];
-        for (uint32_t g = edges->relation_groups[r]; g < edges->relation_groups[r + 1]; g++) {
-            while (in < end && larger->group_entity[in] < edges->group_entity[g])
-                in++;
-            if (in == end || larger->group_entity[in] != edges->group_entity[g] ||
-                !is_part(wfre_group_targets(edges, g), wfre_group_targets(larger, in)))
-                return invalid(error, wfre_edges_section(split, WFRE_EDGES_TARGETS),
-                               "has an edge that a later split lacks");
-        }
-    }
-    return WFRE_OK;
-}
-
 wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error)
 {
     GIVEN(graph);
     CHECK(wfre_graph_verify(graph, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         CHECK(check_names(graph, (wfre_text_table)table, error));
-    for (int split = WFRE_SPLITS - 1; split >= 0; split--) {
-        bool last = split + 1 == WFRE_SPLITS;
-        if (!last && wfre_graph_shares_edges(graph, split, split + 1))
-            continue;
-        CHECK(check_entities(graph, split, error));
-        CHECK(check_mirrors(graph, split, error));
-        if (!last)
-            CHECK(check_nested(graph, split, error));
-    }
+    CHECK(check_entities(graph, error));
+    CHECK(check_mirrors(graph, error));
+    CHECK(wfre_graph_check_attributes(graph, error));
+    for (int split = 0; split < WFRE_SPLITS; split++) /* which counts their edges */
+        (void)wfre_graph_adjacency(graph, (wfre_split)split);
+    CHECK(wfre_graph_sound(graph, error));
     if (graph->guard)
         atomic_store(&graph->guard->valid, true);
     return WFRE_OK;

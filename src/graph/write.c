@@ -9,9 +9,13 @@
 #include "graph/builder.h"
 #include "graph/image.h"
 
+/* The fingerprint is the hash of the checksums of names (offsets and bytes of both tables) and of
+ * the arrays of each split. */
+enum { FINGERPRINT_NAMES = 4, FINGERPRINT_ARRAYS = 6 };
+
 /* ---- the image being written -------------------------------------------------------------- */
 
-typedef struct image {
+struct wfre_image_writer {
     wfre_writer *writer; /* NULL: in memory */
     unsigned char *bytes;
     size_t capacity;
@@ -23,7 +27,9 @@ typedef struct image {
     uint64_t *sums; /* of those that are */
     size_t sum_count;
     size_t sum_capacity;
-} image;
+};
+
+typedef wfre_image_writer image;
 
 /* Adds the checksum of the bytes in `block`. */
 static bool sum_block(image *to)
@@ -41,7 +47,8 @@ static bool sum_bytes(image *to, uint64_t at, const unsigned char *bytes, size_t
 {
     if (to->summed)
         return true;
-    size_t skip = at < WFRE_IMAGE_BODY ? (size_t)(WFRE_IMAGE_BODY - at) : 0;
+    uint64_t body = wfre_image_body(sizeof to->header);
+    size_t skip = at < body ? (size_t)(body - at) : 0;
     if (!to->block && !(to->block = wfre_alloc(WFRE_IMAGE_BLOCK, 1)))
         return false;
     for (size_t i = skip; i < length;) {
@@ -86,8 +93,8 @@ static wfre_status put_padding(image *to, wfre_error *error)
     return put_bytes(to, zeros, beyond ? (size_t)(WFRE_IMAGE_ALIGNMENT - beyond) : 0, error);
 }
 
-static wfre_status put_section(image *to, int section, const void *bytes, size_t length,
-                               wfre_error *error)
+wfre_status wfre_image_put(image *to, int section, const void *bytes, size_t length,
+                           wfre_error *error)
 {
     wfre_status status = put_padding(to, error);
     if (status != WFRE_OK)
@@ -102,9 +109,7 @@ static wfre_status put_sums(image *to, wfre_error *error)
 {
     wfre_status status;
     TRY(put_padding(to, error));
-    if (to->length / WFRE_IMAGE_ALIGNMENT > UINT32_MAX)
-        return WFRE_OK; /* too far away for the header: the sections have checksums of their own */
-    to->header.sums = (uint32_t)(to->length / WFRE_IMAGE_ALIGNMENT);
+    to->header.sums = to->length;
     if (to->filled > 0 && !sum_block(to)) {
         status = wfre_fail_memory(error, "building a graph");
         goto cleanup;
@@ -126,7 +131,6 @@ static wfre_status put_header(image *to, wfre_error *error)
     header->byte_order = WFRE_IMAGE_BYTE_ORDER;
     header->length = to->length;
     header->section_count = WFRE_IMAGE_SECTIONS;
-    header->fingerprint = wfre_image_fingerprint(header);
     header->checksum = wfre_hash(header, offsetof(wfre_image_header, checksum), 0);
     if (!to->writer) {
         memcpy(to->bytes, header, sizeof *header);
@@ -149,12 +153,12 @@ static wfre_status put_names(image *to, wfre_text_table table, const wfre_names 
         if (!slots)
             return wfre_fail_memory(error, "indexing names");
     }
-    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_OFFSETS), names->offsets,
-                    ((size_t)names->count + 1) * sizeof *names->offsets, error));
-    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_BYTES), names->bytes, names->length,
-                    error));
-    TRY(put_section(to, wfre_text_section(table, WFRE_TEXT_INDEX), slots,
-                    slot_count * sizeof *slots, error));
+    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_OFFSETS), names->offsets,
+                       ((size_t)names->count + 1) * sizeof *names->offsets, error));
+    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_BYTES), names->bytes, names->length,
+                       error));
+    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_INDEX), slots,
+                       slot_count * sizeof *slots, error));
 cleanup:
     wfre_free(slots);
     return status;
@@ -182,7 +186,7 @@ static wfre_status put_notes(image *to, wfre_text_table table, const wfre_notes 
     wfre_status status = WFRE_OK;
     if (notes->count == 0) {
         for (int part = 0; part < WFRE_TEXT_SECTIONS; part++)
-            TRY(put_section(to, wfre_text_section(table, part), NULL, 0, error));
+            TRY(wfre_image_put(to, wfre_text_section(table, part), NULL, 0, error));
         return WFRE_OK;
     }
     offsets = wfre_alloc((size_t)ids + 1, sizeof *offsets);
@@ -218,15 +222,16 @@ static wfre_status put_texts(image *to, const wfre_graph_builder *builder, wfre_
 
 /* ---- edges -------------------------------------------------------------------------------- */
 
-/* The arrays of wfre_adjacency while they are filled. */
+/* The arrays of one split. */
 typedef struct adjacency {
     uint32_t *relation_groups;
     wfre_entity *group_entity;
     uint32_t *group_begin;
     wfre_entity *targets;
+    unsigned char *splits; /* two bits a target */
     uint64_t *entity_begin;
     wfre_edge_group *entity_edges;
-    uint32_t groups;
+    uint32_t groups, filled;
 } adjacency;
 
 static void free_adjacency(adjacency *edges)
@@ -235,6 +240,7 @@ static void free_adjacency(adjacency *edges)
     wfre_free(edges->group_entity);
     wfre_free(edges->group_begin);
     wfre_free(edges->targets);
+    wfre_free(edges->splits);
     wfre_free(edges->entity_begin);
     wfre_free(edges->entity_edges);
 }
@@ -256,12 +262,15 @@ static void fill_groups(adjacency *edges, const wfre_triple *const rows[2], uint
                 edges->group_entity[groups] = head;
                 edges->group_begin[groups++] = filled;
             }
+            edges->splits[filled / 4] |=
+                (unsigned char)((unsigned)wfre_triple_split(&row[*i]) << 2 * (filled % 4));
             edges->targets[filled++] = row[*i].field[WFRE_TRIPLE_TAIL];
         }
     }
     edges->relation_groups[relations] = groups;
     edges->group_begin[groups] = filled;
     edges->groups = groups;
+    edges->filled = filled;
 }
 
 /* The groups by entity. Groups come by ascending relation, so each entity's do too. */
@@ -281,50 +290,143 @@ static void fill_entities(adjacency *edges, uint32_t entities, uint32_t relation
                 (wfre_edge_group){relation, group};
 }
 
-static wfre_status put_edges(image *to, const wfre_triple *const rows[2], uint32_t count, int split,
-                             wfre_error *error)
+static wfre_status make_adjacency(const wfre_image_header *header, const wfre_triple *const rows[2],
+                                  uint32_t count, int split, adjacency *edges, wfre_error *error)
 {
-    uint32_t entities = to->header.entities, relations = to->header.relations;
-    size_t both = 2 * (size_t)to->header.triples[split];
-    adjacency edges = {
-        .relation_groups = wfre_alloc((size_t)relations + 1, sizeof *edges.relation_groups),
-        .group_entity = wfre_alloc(both, sizeof *edges.group_entity),
-        .group_begin = wfre_alloc(both + 1, sizeof *edges.group_begin),
-        .targets = wfre_alloc(both, sizeof *edges.targets),
-        .entity_begin = wfre_alloc_zero((size_t)entities + 2, sizeof *edges.entity_begin),
+    uint32_t entities = header->entities, relations = header->relations;
+    size_t both = 2 * (size_t)header->triples[split];
+    *edges = (adjacency){
+        .relation_groups = wfre_alloc((size_t)relations + 1, sizeof *edges->relation_groups),
+        .group_entity = wfre_alloc(both, sizeof *edges->group_entity),
+        .group_begin = wfre_alloc(both + 1, sizeof *edges->group_begin),
+        .targets = wfre_alloc(both, sizeof *edges->targets),
+        .splits = wfre_alloc_zero(both / 4 + 1, 1),
+        .entity_begin = wfre_alloc_zero((size_t)entities + 2, sizeof *edges->entity_begin),
     };
+    if (!edges->relation_groups || !edges->group_entity || !edges->group_begin || !edges->targets ||
+        !edges->splits || !edges->entity_begin)
+        return wfre_fail_memory(error, "laying out edges");
+    fill_groups(edges, rows, count, relations, (wfre_split)split);
+    edges->entity_edges = wfre_alloc(edges->groups, sizeof *edges->entity_edges);
+    if (!edges->entity_edges)
+        return wfre_fail_memory(error, "laying out edges");
+    fill_entities(edges, entities, relations);
+    return WFRE_OK;
+}
+
+/* What the fingerprint knows of a split: the checksums of its arrays as version 1 kept them, so
+ * that models trained on a graph of that version still know it. */
+static void sum_adjacency(const wfre_image_header *header, const adjacency *edges,
+                          uint64_t sums[FINGERPRINT_ARRAYS])
+{
+    const struct {
+        const void *bytes;
+        size_t length;
+    } arrays[FINGERPRINT_ARRAYS] = {
+        {edges->relation_groups, ((size_t)header->relations + 1) * 4},
+        {edges->group_entity, (size_t)edges->groups * 4},
+        {edges->group_begin, ((size_t)edges->groups + 1) * 4},
+        {edges->targets, (size_t)edges->filled * 4},
+        {edges->entity_begin, ((size_t)header->entities + 1) * 8},
+        {edges->entity_edges, (size_t)edges->groups * sizeof *edges->entity_edges},
+    };
+    for (int i = 0; i < FINGERPRINT_ARRAYS; i++)
+        sums[i] = wfre_hash(arrays[i].bytes, arrays[i].length, 0);
+}
+
+/* Relations and groups of all entities, apart and as narrow as they may be. */
+static wfre_status put_entity_edges(image *to, const adjacency *edges, wfre_error *error)
+{
+    bool narrow = to->header.relations <= 65536;
+    size_t width = narrow ? 2 : 4, groups = edges->groups;
+    unsigned char *relations = wfre_alloc(groups, width);
+    uint32_t *numbers = wfre_alloc(groups, sizeof *numbers);
     wfre_status status = WFRE_OK;
-    if (!edges.relation_groups || !edges.group_entity || !edges.group_begin || !edges.targets ||
-        !edges.entity_begin)
-        goto out_of_memory;
-    fill_groups(&edges, rows, count, relations, (wfre_split)split);
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_RELATION_GROUPS),
-                    edges.relation_groups, ((size_t)relations + 1) * 4, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_GROUP_ENTITY), edges.group_entity,
-                    (size_t)edges.groups * 4, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_GROUP_BEGIN), edges.group_begin,
-                    ((size_t)edges.groups + 1) * 4, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_TARGETS), edges.targets, both * 4,
-                    error));
-    /* Given back before the largest array is asked for. */
-    wfre_free(edges.targets);
-    wfre_free(edges.group_begin);
-    edges.targets = NULL;
-    edges.group_begin = NULL;
-    edges.entity_edges = wfre_alloc(edges.groups, sizeof *edges.entity_edges);
-    if (!edges.entity_edges)
-        goto out_of_memory;
-    fill_entities(&edges, entities, relations);
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_BEGIN), edges.entity_begin,
-                    ((size_t)entities + 1) * 8, error));
-    TRY(put_section(to, wfre_edges_section(split, WFRE_EDGES_ENTITY_EDGES), edges.entity_edges,
-                    (size_t)edges.groups * sizeof *edges.entity_edges, error));
+    if (!relations || !numbers) {
+        status = wfre_fail_memory(error, "laying out edges");
+        goto cleanup;
+    }
+    for (size_t i = 0; i < groups; i++) {
+        uint32_t relation = edges->entity_edges[i].relation;
+        uint16_t half = (uint16_t)relation;
+        memcpy(relations + i * width, narrow ? (const void *)&half : (const void *)&relation,
+               width);
+        numbers[i] = edges->entity_edges[i].group;
+    }
+    TRY(wfre_image_put(to, wfre_edges_section(WFRE_EDGES_RELATIONS), relations, groups * width,
+                       error));
+    TRY(wfre_image_put(to, wfre_edges_section(WFRE_EDGES_GROUPS), numbers, groups * 4, error));
+cleanup:
+    wfre_free(relations);
+    wfre_free(numbers);
+    return status;
+}
+
+/* The edges of the whole graph. */
+static wfre_status put_edges(image *to, adjacency *edges, wfre_error *error)
+{
+    const wfre_image_header *header = &to->header;
+    uint32_t *begin = wfre_alloc((size_t)header->entities + 1, sizeof *begin);
+    bool splits = header->triples[WFRE_TRAIN] < header->triples[WFRE_TEST];
+    wfre_status status = WFRE_OK;
+    if (!begin) {
+        status = wfre_fail_memory(error, "laying out edges");
+        goto cleanup;
+    }
+    for (uint32_t e = 0; e <= header->entities; e++)
+        begin[e] = (uint32_t)edges->entity_begin[e];
+    const struct {
+        int part;
+        const void *bytes;
+        size_t length;
+    } arrays[] = {
+        {WFRE_EDGES_RELATION_GROUPS, edges->relation_groups, ((size_t)header->relations + 1) * 4},
+        {WFRE_EDGES_GROUP_ENTITY, edges->group_entity, (size_t)edges->groups * 4},
+        {WFRE_EDGES_GROUP_BEGIN, edges->group_begin, ((size_t)edges->groups + 1) * 4},
+        {WFRE_EDGES_TARGETS, edges->targets, (size_t)edges->filled * 4},
+        {WFRE_EDGES_ENTITY_BEGIN, begin, ((size_t)header->entities + 1) * 4},
+        {WFRE_EDGES_SPLITS, edges->splits, splits ? ((size_t)edges->filled + 3) / 4 : 0},
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        TRY(wfre_image_put(to, wfre_edges_section(arrays[i].part), arrays[i].bytes,
+                           arrays[i].length, error));
+    TRY(put_entity_edges(to, edges, error));
+cleanup:
+    wfre_free(begin);
+    return status;
+}
+
+/* Lays out one split after the other, for the fingerprint; the last is written. */
+static wfre_status put_splits(image *to, const wfre_triple *const rows[2], uint32_t count,
+                              const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_image_header *header = &to->header;
+    uint64_t sums[FINGERPRINT_NAMES + WFRE_SPLITS * FINGERPRINT_ARRAYS];
+    adjacency edges = {0};
+    wfre_status status = WFRE_OK;
+    for (int i = 0; i < FINGERPRINT_NAMES; i++)
+        sums[i] = header
+                      ->sections[wfre_text_section(i < 2 ? WFRE_ENTITY_NAMES : WFRE_RELATION_NAMES,
+                                                   i % 2)]
+                      .checksum;
+    for (int split = 0; split < WFRE_SPLITS; split++) {
+        uint64_t *own = sums + FINGERPRINT_NAMES + split * FINGERPRINT_ARRAYS;
+        TRY(wfre_check_interrupt(monitor, error));
+        wfre_report(monitor, "writing", (uint64_t)split, WFRE_SPLITS, NULL);
+        if (split == 0 || header->triples[split] != header->triples[split - 1]) {
+            free_adjacency(&edges);
+            TRY(make_adjacency(header, rows, count, split, &edges, error));
+            sum_adjacency(header, &edges, own);
+        } else {
+            memcpy(own, own - FINGERPRINT_ARRAYS, FINGERPRINT_ARRAYS * sizeof *own);
+        }
+        header->groups[split] = edges.groups;
+    }
+    TRY(put_edges(to, &edges, error));
+    header->fingerprint = wfre_hash(sums, sizeof sums, 0);
 cleanup:
     free_adjacency(&edges);
     return status;
-out_of_memory:
-    free_adjacency(&edges);
-    return wfre_fail_memory(error, "laying out edges");
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
@@ -370,16 +472,10 @@ static wfre_status put_graph(image *to, wfre_graph_builder *builder, const wfre_
     TRY(put_texts(to, builder, error));
     TRY(invert(builder, &inverse, error));
     const wfre_triple *const rows[2] = {builder->triples, inverse};
-    for (int split = 0; split < WFRE_SPLITS; split++) {
-        TRY(wfre_check_interrupt(monitor, error));
-        wfre_report(monitor, "writing", (uint64_t)split, WFRE_SPLITS, NULL);
-        if (split > 0 && header->triples[split] == header->triples[split - 1])
-            memcpy(&header->sections[wfre_edges_section(split, 0)],
-                   &header->sections[wfre_edges_section(split - 1, 0)],
-                   WFRE_EDGES_SECTIONS * sizeof header->sections[0]);
-        else
-            TRY(put_edges(to, rows, (uint32_t)builder->count, split, error));
-    }
+    TRY(put_splits(to, rows, (uint32_t)builder->count, monitor, error));
+    wfre_free(inverse);
+    inverse = NULL;
+    TRY(wfre_image_put_attributes(to, builder, header, error));
     TRY(put_sums(to, error));
     TRY(put_header(to, error));
 cleanup:
@@ -422,5 +518,5 @@ wfre_status wfre_graph_save(const wfre_graph *graph, const char *path, wfre_erro
     wfre_status status = wfre_graph_settle(graph, error); /* no copy of damage */
     if (status != WFRE_OK)
         return status;
-    return wfre_write_file(path, graph->header, wfre_graph_bytes(graph), error);
+    return wfre_write_file(path, graph->bytes, wfre_graph_bytes(graph), error);
 }

@@ -151,10 +151,22 @@ static wfre_status scan_quoted(wfre_cursor *cursor, wfre_symbol *symbol)
     return WFRE_OK;
 }
 
+/* The length of <...> without blanks; 0 if the text does not begin with one. */
+static size_t bracketed_length(const char *text, size_t length)
+{
+    if (length == 0 || text[0] != '<')
+        return 0;
+    for (size_t i = 1; i < length && !is_blank(text[i]); i++)
+        if (text[i] == '>')
+            return i + 1;
+    return 0;
+}
+
 static void scan_bare(wfre_cursor *cursor, wfre_symbol *symbol)
 {
     bool logic = strchr(cursor->stops, '&') != NULL;
     char ascii;
+    cursor->at += bracketed_length(cursor->text + cursor->at, cursor->length - cursor->at);
     while (cursor->at < cursor->length) {
         const char *next = cursor->text + cursor->at;
         if (is_blank(*next) || *next == '\0' || strchr(cursor->stops, *next) ||

@@ -23,20 +23,21 @@ static wfre_entity any_target(const walk *w, uint32_t group)
     return targets.ids[wfre_rng_below(w->rng, (uint32_t)targets.count)];
 }
 
-/* One of the entity's relations, all equally likely but for the barred one; NULL if it has none. */
-static const wfre_edge_group *any_edges(const walk *w, wfre_entity entity, wfre_relation barred)
+/* One of the entity's relations, all equally likely but for the barred one; false if it has none.
+ */
+static bool any_edges(const walk *w, wfre_entity entity, wfre_relation barred,
+                      wfre_edge_group *edges)
 {
-    const wfre_edge_group *begin = w->edges->entity_edges + w->edges->entity_begin[entity];
-    uint32_t count =
-        (uint32_t)(w->edges->entity_begin[entity + 1] - w->edges->entity_begin[entity]);
-    uint32_t gap = 0;
-    while (gap < count && begin[gap].relation != barred)
+    uint32_t begin = w->edges->entity_begin[entity];
+    uint32_t count = w->edges->entity_begin[entity + 1] - begin, gap = 0;
+    while (gap < count && wfre_edge_relation(w->edges, begin + gap) != barred)
         gap++;
     uint32_t choices = count - (gap < count);
     if (choices == 0)
-        return NULL;
+        return false;
     uint32_t pick = wfre_rng_below(w->rng, choices);
-    return begin + pick + (pick >= gap);
+    *edges = wfre_entity_edge(w->edges, begin + pick + (pick >= gap));
+    return true;
 }
 
 /* (h, relation, answer) is an edge of the answer along relation ^ 1. `ahead` is the projection
@@ -45,11 +46,11 @@ static const wfre_edge_group *any_edges(const walk *w, wfre_entity entity, wfre_
 static const wfre_node *ground_projection(walk *w, const wfre_node *type, wfre_entity answer,
                                           wfre_relation ahead)
 {
-    const wfre_edge_group *edges = any_edges(w, answer, ahead);
-    if (!edges)
+    wfre_edge_group edges;
+    if (!any_edges(w, answer, ahead, &edges))
         return give_up(w);
-    wfre_relation relation = edges->relation ^ 1;
-    wfre_entity head = any_target(w, edges->group);
+    wfre_relation relation = edges.relation ^ 1;
+    wfre_entity head = any_target(w, edges.group);
     return wfre_node_project(w->arena, relation, ground(w, type->children[0], head, relation));
 }
 
@@ -114,10 +115,8 @@ wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split, unsigned
     const wfre_node *path = wfre_node_project(
         arena, at.relation, wfre_node_entity(arena, w.edges->group_entity[at.group]));
     for (unsigned i = 1; path && i < length; i++) {
-        const wfre_edge_group *next = any_edges(&w, any_target(&w, at.group), at.relation ^ 1);
-        if (!next)
+        if (!any_edges(&w, any_target(&w, at.group), at.relation ^ 1, &at))
             return WFRE_OK;
-        at = *next;
         path = wfre_node_project(arena, at.relation, path);
     }
     *tree = path;

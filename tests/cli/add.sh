@@ -37,8 +37,8 @@ show wfre ask l2.kg '?x : r1(?x, Alice)' 2>/dev/null
 # What is left out is said; a format may be named.
 printf '<lit> <r1> <e1> ; <r2> "text" , [] .\n' >lit.ttl
 add g.kg m.safetensors lit.ttl -o l2.kg l2.safetensors
-echo '$ wfre add g.kg m.safetensors - -o l2.kg l2.safetensors --format ttl --literals <lit.ttl'
-wfre add g.kg m.safetensors - -o l2.kg l2.safetensors --format ttl --literals <lit.ttl
+echo '$ wfre add g.kg m.safetensors - -o l2.kg l2.safetensors --format ttl --literals entities <lit.ttl'
+wfre add g.kg m.safetensors - -o l2.kg l2.safetensors --format ttl --literals entities <lit.ttl
 add g.kg m.safetensors lit.ttl -o x.kg x.kg 2>&1 | sed -n 1,2p
 rm lit.ttl labels.txt l.kg l2.kg l2.safetensors zoe.tsv
 ls

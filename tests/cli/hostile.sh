@@ -33,7 +33,7 @@ show wfre import good.tsv -o link.kg
 
 echo '# text of files: half characters, marks of byte order, dot segments'
 printf '<http://e/1> <http://r> "\\ud800" .\n' >half.ttl
-show wfre import --literals half.ttl -o n.kg
+show wfre import --literals entities half.ttl -o n.kg
 printf '<http://e/1> <http://r> <http://e/2> ; <http://www.w3.org/2000/01/rdf-schema#label> "\\udfff" .\n' >half.ttl
 show wfre import half.ttl -o n.kg
 (printf '\xef\xbb\xbfa\tr\tb\n'; printf '\xef\xbb\xbfc\tr\td\n') >joined.tsv

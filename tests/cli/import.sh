@@ -33,7 +33,7 @@ ex:knows rdfs:label "is acquainted with" .
 END
 show wfre import g.ttl -o ttl.kg
 show wfre info ttl.kg
-show wfre import g.ttl -o literals.kg --literals
+show wfre import g.ttl -o literals.kg --literals entities
 printf '<http://example.org/a> <http://example.org/r> <http://example.org/b> .\n' | gzip >g.nt.gz
 show wfre import g.nt.gz g.ttl -o both.kg
 
@@ -48,7 +48,7 @@ show wfre info betae.kg
 # Blank nodes of two files stay apart, whatever they are called.
 printf '@prefix : <http://e/> .\n:a :r _:x . _:s1_x :r :b .\n' >first.ttl
 printf '@prefix : <http://e/> .\n:c :r _:x .\n' >second.ttl
-show wfre import first.ttl second.ttl -o blanks.kg --literals
+show wfre import first.ttl second.ttl -o blanks.kg --literals entities
 show wfre ask blanks.kg '?x : r(?x, ?y)' 2>&1
 show wfre ask blanks.kg '?x : r(?y, ?x)' 2>&1
 

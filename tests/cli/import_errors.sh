@@ -37,7 +37,7 @@ bad bad.nt --format tsv
 printf 'ex:a ex:r ex:b .\n' >bad.ttl
 bad bad.ttl
 printf '<http://x/a> <http://x/r> "only a literal" .\n' >literal.nt
-bad literal.nt
+bad literal.nt --literals drop
 echo '$ brackets without end'
 (printf '<http://x/a> <http://x/r> '; head -c 100000 /dev/zero | tr '\0' '(') | wfre import - --format ttl -o old.kg
 echo "[exit $?]"
@@ -80,7 +80,7 @@ head -c -1 old.kg >short.kg
 show wfre info short.kg
 printf '\x01' | dd of=old.kg bs=1 seek=1100 conv=notrunc status=none
 show wfre info old.kg
-printf '\x02' | dd of=before.kg bs=1 seek=8 conv=notrunc status=none
+printf '\x03' | dd of=before.kg bs=1 seek=8 conv=notrunc status=none
 show wfre info before.kg
 show wfre info good.tsv
 show wfre info empty.tsv

@@ -78,8 +78,8 @@ static inline void fuzz_import(const wfre_importer *importer, const char *path,
     wfre_status status = wfre_graph_builder_create(&job.builder, &error);
     if (status == WFRE_OK)
         status = importer->read(&job, path, &error);
-    if (status == WFRE_OK && importer->finish)
-        status = importer->finish(&job, &error);
+    if (status == WFRE_OK)
+        status = wfre_import_rdf_labels(&job, &error);
     if (status == WFRE_OK && options->labels)
         status = wfre_import_labels(&job, &error);
     bool accepted = status == WFRE_OK;

@@ -16,8 +16,8 @@ static uint64_t use_freely(const wfre_graph *graph)
     for (int split = 0; split < WFRE_SPLITS; split++) {
         const wfre_adjacency *edges = wfre_graph_adjacency(graph, (wfre_split)split);
         for (wfre_entity e = 0; e < wfre_graph_entities(graph); e++)
-            for (uint64_t i = edges->entity_begin[e]; i < edges->entity_begin[e + 1]; i++) {
-                wfre_list targets = wfre_group_targets(edges, edges->entity_edges[i].group);
+            for (uint32_t i = edges->entity_begin[e]; i < edges->entity_begin[e + 1]; i++) {
+                wfre_list targets = wfre_group_targets(edges, edges->edge_groups[i]);
                 for (size_t k = 0; k < targets.count; k++)
                     sum += edges->entity_begin[targets.ids[k]];
             }

@@ -208,7 +208,7 @@ static wfre_edge_group group_at(uint32_t q, wfre_entity *entity)
     *entity = 50 * q;
     while (edges->entity_begin[*entity] == edges->entity_begin[*entity + 1])
         ++*entity;
-    return edges->entity_edges[edges->entity_begin[*entity]];
+    return wfre_entity_edge(edges, edges->entity_begin[*entity]);
 }
 
 /* Intersections of an edge that the graph has with one that it lacks: knowing the first is worth

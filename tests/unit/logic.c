@@ -191,7 +191,7 @@ static void test_errors(void **state)
         {"?x : award(?x, Osacr)", 15, "no entity is called Osacr; the nearest: Oscar"},
         {"?x : awards(?x, Oscar)", 5, "no relation is called awards; the nearest: award"},
         {"?x : award(?x, dog)", 15, "the nearest: dog.n.01"},
-        {"?x : award(?x, \"new_york\")", 15, "the nearest: \"New York\""},
+        {"?x : award(?x, \"new_yorq\")", 15, "the nearest: \"New York\""},
         {"?x : award(?x, Paris)", 15,
          "several entities are labelled Paris; use a name: Q90, Q167646"},
         {"?x : award(?x, zzzzzz)", 15, "no entity is called zzzzzz"},
