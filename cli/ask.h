@@ -16,6 +16,9 @@ typedef struct ask_session {
     bool json;
     bool explain;
     wfre_explain_format format; /* of explanations */
+    const char *results;        /* --format of SPARQL results; NULL: what suits the output */
+    const char *base;           /* of relative IRIs in SPARQL, or NULL */
+    size_t memory;              /* that a SPARQL query may take; 0: as the library says */
 } ask_session;
 
 /* What came of one question. */
@@ -31,6 +34,13 @@ typedef struct ask_result {
 void ask_print(const ask_session *session, const ask_result *result);
 /* One JSON object on one line; the exit code. */
 int ask_print_json(const ask_session *session, const ask_result *result);
+
+/* Runs a SPARQL query and prints its results. */
+int ask_sparql(const ask_session *session, const char *text);
+/* Reads a query without running it: EXIT_DONE, or EXIT_FAILED having said where it is wrong. */
+int ask_check(const char *text, const char *base);
+/* The whole file, to be freed; NULL if it cannot be read. */
+char *ask_read_file(const char *path, wfre_error *error);
 
 /* Answers every question that standard input has, at a prompt if it is a terminal. */
 int ask_questions(const ask_session *session, int (*answer)(const ask_session *, const char *));

@@ -1,5 +1,6 @@
 /* wfre ask: known and predicted answers to questions. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ask.h"
@@ -43,6 +44,8 @@ static int answer(const ask_session *session, const char *text)
     ask_result result = {.text = text};
     if (cli_check_mapped(&error) != WFRE_OK)
         return cli_fail(&error);
+    if (wfre_sparql_recognises(text, strlen(text)))
+        return ask_sparql(session, text);
     double start = cli_clock(), limit = session->options.timeout;
     if (wfre_query_parse_within(session->graph, WFRE_NOTATION_AUTO, text, strlen(text), limit,
                                 cli_cancel(), &query, &error) != WFRE_OK)
@@ -85,6 +88,9 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
     options->top = session->top;
     options->min_probability = cli_number(call, "min-probability", 0);
     options->timeout = cli_duration(call, "timeout", 0);
+    session->results = cli_text(call, "format", NULL);
+    session->base = cli_text(call, "base", NULL);
+    session->memory = (size_t)cli_integer(call, "memory", 0) << 20;
     const char *only = cli_text(call, "only", cli_has(call, "exact") ? "known" : NULL);
     if (only && strcmp(only, "known") != 0 && strcmp(only, "predicted") != 0)
         return cli_usage(call, "--only is known or predicted, not %s", only);
@@ -131,24 +137,20 @@ static int check_probabilities(const ask_session *session)
                    "validation data"});
 }
 
-static int run(const cli_call *call)
+/* Asks with the question, or with those that standard input has. */
+static int ask(const cli_call *call, const char *model, const char *question)
 {
-    const char *path = cli_argument(call, 1);
-    bool model = path && is_model(path);
-    const char *question = cli_argument(call, model ? 2 : 1);
     ask_session session = {0};
     wfre_pool *pool = NULL;
     wfre_error error;
-    if (!model && cli_argument(call, 2))
-        return cli_usage(call, "%s: the name of a model ends with .safetensors", path);
-    int code = read_options(call, model, &session);
+    int code = read_options(call, model != NULL, &session);
     if (code == EXIT_DONE)
         code = cli_open_graph(cli_argument(call, 0), &session.graph);
     if (code != EXIT_DONE)
         return code;
     wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
     if (status == WFRE_OK)
-        status = open_session(&session, model ? path : NULL, pool, &error);
+        status = open_session(&session, model, pool, &error);
     if (status == WFRE_OK) {
         session.way = wfre_engine_way(session.engine);
         session.way.exhaustive = cli_has(call, "exhaustive");
@@ -164,6 +166,33 @@ static int run(const cli_call *call)
     wfre_model_free(session.model);
     wfre_pool_free(pool);
     wfre_graph_close(session.graph);
+    return code;
+}
+
+static int run(const cli_call *call)
+{
+    const char *path = cli_argument(call, 1), *file = cli_text(call, "file", NULL);
+    bool model = path && is_model(path), check = cli_has(call, "check");
+    const char *question = cli_argument(call, model ? 2 : 1);
+    char *text = NULL;
+    wfre_error error;
+    if (check && !question) /* a graph is not needed to read a query */
+        question = file ? NULL : cli_argument(call, 0);
+    if (!check && !cli_argument(call, 0))
+        return cli_usage(call, "a graph is missing: G.kg");
+    if (!model && cli_argument(call, 2))
+        return cli_usage(call, "%s: the name of a model ends with .safetensors", path);
+    if (file && question)
+        return cli_usage(call, "the question is given twice: by --file and as an argument");
+    if (check && !file && !question)
+        return cli_usage(call, "--check needs a query, or --file");
+    if (file && !(text = ask_read_file(file, &error)))
+        return cli_fail(&error);
+    if (file)
+        question = text;
+    int code = check ? ask_check(question, cli_text(call, "base", NULL))
+                     : ask(call, model ? path : NULL, question);
+    free(text);
     return code;
 }
 
@@ -183,6 +212,15 @@ static const cli_option OPTIONS[] = {
     {"exhaustive", 0, CLI_FLAG, NULL, "score every entity instead of searching", 0, 0},
     {"timeout", 0, CLI_DURATION, "T", "give up after this long, such as 10s (default: never)", 0,
      0},
+    {"format", 0, CLI_TEXT, "F",
+     "of SPARQL results: table, json, xml, csv, tsv; of graphs nt, ttl (default: table on a "
+     "terminal, else tsv; ttl or nt)",
+     0, 0},
+    {"file", 0, CLI_TEXT, "FILE", "read the question from a file; - is standard input", 0, 0},
+    {"check", 0, CLI_FLAG, NULL, "only read the SPARQL query, which needs no graph", 0, 0},
+    {"base", 0, CLI_TEXT, "IRI", "what relative IRIs of a SPARQL query are relative to", 0, 0},
+    {"memory", 0, CLI_INTEGER, "MB",
+     "what a SPARQL query may keep for sorting, grouping and DISTINCT (default 1024)", 1, 1048576},
     CLI_OPTION_JSON,
     CLI_OPTION_THREADS,
 };
@@ -192,7 +230,9 @@ const cli_command command_ask = {
     .arguments = "G.kg [M.safetensors] ['QUERY']",
     .summary = "answer a question: what the graph proves, then what a model predicts",
     .details =
-        "A QUERY may be written as logic, as an operator tree or as BetaE tuples. Any first-order\n"
+        "A QUERY may be written as logic, as an operator tree, as BetaE tuples or in SPARQL, "
+        "which\n"
+        "docs/SPARQL.md is about. Any first-order\n"
         "formula is answered exactly, cyclic ones too; a model predicts answers to those that are\n"
         "operator trees. What the graph proves is never listed as predicted, nor what it refutes:\n"
         "an entity with an edge that the question denies. Without a\n"
@@ -208,9 +248,12 @@ const cli_command command_ask = {
         "  wfre ask g.kg m.safetensors '?f : directed(Nolan, ?f)' --only predicted --top 20\n"
         "  wfre ask g.kg m.safetensors '?f : directed(?d, ?f) & won(?d, Oscar)' --explain\n"
         "  wfre ask g.kg '?x : knows(?x, ?y) & knows(?y, ?z) & knows(?z, ?x)' --timeout 10s\n"
-        "  wfre ask g.kg '(p,directed,(p,award^-1,(e,Oscar)))' --split train --json\n",
+        "  wfre ask g.kg '(p,directed,(p,award^-1,(e,Oscar)))' --split train --json\n"
+        "  wfre ask g.kg 'SELECT ?x ?n { ?x r:knows ?y . OPTIONAL { ?x rdfs:label ?n } }' "
+        "--format csv\n"
+        "  wfre ask --check --file q.rq\n",
     CLI_OPTIONS(OPTIONS),
-    .minimum_arguments = 1,
+    .minimum_arguments = 0,
     .maximum_arguments = 3,
     .run = run,
 };

@@ -26,6 +26,7 @@
 #include "wfre/model.h"
 #include "wfre/query.h"
 #include "wfre/score.h"
+#include "wfre/sparql.h"
 #include "wfre/train.h"
 
 #endif

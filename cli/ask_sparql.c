@@ -1,0 +1,145 @@
+/* wfre ask with SPARQL: questions that are queries, in a file or not, checked or answered. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask.h"
+
+enum { QUERY_LIMIT = 1 << 24 };
+
+/* The message, and the line at fault with a caret: queries have many lines. */
+static int fail_at(const wfre_error *error, const char *text)
+{
+    if (error->offset > strlen(text))
+        return cli_fail(error);
+    size_t line = 1, begin = 0;
+    for (size_t i = 0; i < error->offset; i++)
+        if (text[i] == '\n') {
+            line++;
+            begin = i + 1;
+        }
+    size_t length = strcspn(text + begin, "\r\n"), column = 1;
+    for (size_t i = begin; i < error->offset; i++)
+        column += ((unsigned char)text[i] & 0xC0) != 0x80;
+    wfre_error placed = {.code = error->code, .offset = error->offset - begin};
+    (void)snprintf(placed.message, sizeof placed.message, "line %zu, column %zu: %.900s", line,
+                   column, error->message);
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return cli_fail(&placed);
+    memcpy(copy, text + begin, length);
+    copy[length] = '\0';
+    int code = cli_fail_at(&placed, copy);
+    free(copy);
+    return code;
+}
+
+char *ask_read_file(const char *path, wfre_error *error)
+{
+    size_t length = 0, capacity = 4096;
+    char *text = malloc(capacity + 1);
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    while (text && file && length < QUERY_LIMIT) {
+        length += fread(text + length, 1, capacity - length, file);
+        if (length < capacity)
+            break;
+        char *grown = realloc(text, 2 * capacity + 1);
+        if (!grown)
+            free(text);
+        text = grown;
+        capacity *= 2;
+    }
+    bool bad = !text || !file || ferror(file) || length >= QUERY_LIMIT;
+    *error = (wfre_error){.code = WFRE_ERR_IO, .offset = WFRE_NO_OFFSET};
+    (void)snprintf(error->message, sizeof error->message, "%s: cannot read it: %s", path,
+                   length >= QUERY_LIMIT ? "it has more than 16 MB" : strerror(errno));
+    if (file && file != stdin)
+        (void)fclose(file);
+    if (bad) {
+        free(text);
+        return NULL;
+    }
+    text[length] = '\0';
+    if (strlen(text) < length) { /* a NUL is no text; the parser says so at its place */
+        for (size_t i = 0; i < length; i++)
+            if (text[i] == '\0')
+                text[i] = '\1';
+    }
+    return text;
+}
+
+int ask_check(const char *text, const char *base)
+{
+    wfre_sparql *query = NULL;
+    wfre_error error;
+    const wfre_sparql_options options = {.base = base};
+    if (wfre_sparql_parse(text, strlen(text), &options, &query, &error) != WFRE_OK)
+        return fail_at(&error, text);
+    wfre_sparql_free(query);
+    return EXIT_DONE;
+}
+
+static wfre_status write_out(void *context, const char *bytes, size_t length, wfre_error *error)
+{
+    if (fwrite(bytes, 1, length, context) == length)
+        return WFRE_OK;
+    *error = (wfre_error){.code = WFRE_ERR_IO, .offset = WFRE_NO_OFFSET};
+    (void)snprintf(error->message, sizeof error->message, "standard output: cannot write: %s",
+                   strerror(errno));
+    return error->code;
+}
+
+/* What was asked for, or what suits people or programs. */
+static bool choose_format(const ask_session *session, wfre_sparql_form form,
+                          wfre_sparql_format *format, wfre_error *error)
+{
+    bool graph = form == WFRE_SPARQL_CONSTRUCT || form == WFRE_SPARQL_DESCRIBE;
+    bool terminal = cli_is_terminal(stdout);
+    if (!session->results)
+        *format = session->json && !graph ? WFRE_SPARQL_JSON
+                  : graph                 ? (terminal ? WFRE_SPARQL_TTL : WFRE_SPARQL_NT)
+                  : terminal              ? WFRE_SPARQL_TABLE
+                                          : WFRE_SPARQL_TSV;
+    else if (!wfre_sparql_format_from_name(session->results, format) ||
+             !wfre_sparql_format_fits(*format, form)) {
+        *error = (wfre_error){.code = WFRE_ERR_ARGUMENT, .offset = WFRE_NO_OFFSET};
+        (void)snprintf(
+            error->message, sizeof error->message, "--format is %s for this query, not %s",
+            graph ? "nt, ttl or table" : "json, xml, csv, tsv or table", session->results);
+        return false;
+    }
+    return true;
+}
+
+int ask_sparql(const ask_session *session, const char *text)
+{
+    wfre_sparql *query = NULL;
+    wfre_rdf_view *view = NULL;
+    wfre_error error;
+    wfre_sparql_format format;
+    const wfre_sparql_options options = {.base = session->base, .graph = session->graph};
+    if (wfre_sparql_parse(text, strlen(text), &options, &query, &error) != WFRE_OK)
+        return fail_at(&error, text);
+    const wfre_sparql_output output = {.write = write_out, .context = stdout};
+    const wfre_sparql_run_options run = {
+        .limits = {.timeout = session->options.timeout, .memory = session->memory},
+        .session = session->model ? session->session : NULL,
+        .cancel = cli_cancel()};
+    uint64_t rows = 0;
+    double start = cli_clock();
+    int code = EXIT_DONE;
+    if (!choose_format(session, wfre_sparql_get_form(query), &format, &error) ||
+        wfre_rdf_view_open(session->graph, session->options.split, &view, &error) != WFRE_OK)
+        code = cli_fail(&error);
+    else if (wfre_sparql_write(query, view, &run, format, &output, &rows, &error) != WFRE_OK)
+        code = fail_at(&error, text);
+    if (code == EXIT_DONE && fflush(stdout) != 0 && write_out(stdout, "", 1, &error) != WFRE_OK)
+        code = cli_fail(&error);
+    if (code == EXIT_DONE && format == WFRE_SPARQL_TABLE &&
+        wfre_sparql_get_form(query) != WFRE_SPARQL_ASK)
+        cli_note("%s result%s in %.3f s", cli_thousands(rows), rows == 1 ? "" : "s",
+                 cli_clock() - start);
+    wfre_rdf_view_close(view);
+    wfre_sparql_free(query);
+    return code;
+}

@@ -1,0 +1,304 @@
+/* Walking property paths (section 18.4).
+ *
+ * Sequences, alternatives and negated sets keep duplicates, as joins and unions do; ?, * and + give
+ * each pair once. From a known end a repetition is a search in breadth, in either direction. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "sparql/plan.h"
+
+/* ---- sets of terms ------------------------------------------------------------------------ */
+
+/* Terms in the order in which they came. */
+typedef struct terms {
+    wfre_rdf_id *list;
+    size_t count, capacity;
+    uint32_t *slots; /* open addressing; index + 1 */
+    size_t slot_mask;
+    size_t charged;
+} terms;
+
+static void free_terms(wfre_sq_exec *x, terms *set)
+{
+    wfre_free(set->list);
+    wfre_free(set->slots);
+    wfre_sq_release(x, set->charged);
+}
+
+static wfre_sq_flow grow(wfre_sq_exec *x, terms *set)
+{
+    size_t size = set->slot_mask ? (set->slot_mask + 1) * 2 : 32;
+    uint32_t *slots = wfre_alloc_zero(size, sizeof *slots);
+    if (!slots)
+        return wfre_sq_no_memory(x);
+    for (size_t i = 0; i < set->count; i++) {
+        size_t at = wfre_mix64(set->list[i]) & (size - 1);
+        while (slots[at])
+            at = (at + 1) & (size - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    wfre_free(set->slots);
+    set->slots = slots;
+    set->slot_mask = size - 1;
+    size_t bytes = size * (sizeof *slots + sizeof *set->list) - set->charged;
+    set->charged += bytes;
+    return wfre_sq_charge(x, bytes, "a path");
+}
+
+static wfre_sq_flow add(wfre_sq_exec *x, terms *set, wfre_rdf_id term, bool *fresh)
+{
+    if (2 * (set->count + 1) > set->slot_mask && grow(x, set) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    size_t at = wfre_mix64(term) & set->slot_mask;
+    for (; set->slots[at]; at = (at + 1) & set->slot_mask)
+        if (set->list[set->slots[at] - 1] == term) {
+            *fresh = false;
+            return WFRE_SQ_GO;
+        }
+    if (!wfre_reserve(&set->list, &set->capacity, set->count + 1, sizeof *set->list))
+        return wfre_sq_no_memory(x);
+    set->list[set->count++] = term;
+    set->slots[at] = (uint32_t)set->count;
+    *fresh = true;
+    return WFRE_SQ_GO;
+}
+
+/* ---- single links ------------------------------------------------------------------------- */
+
+static bool excluded(const wfre_sq_exec *x, const wfre_sq_path *path, bool inverse,
+                     wfre_rdf_id predicate)
+{
+    for (uint32_t i = 0; i < path->count; i++) {
+        const wfre_sq_path *link = path->children[i];
+        bool is_inverse = link->kind == WFRE_SQ_INVERSE;
+        if (is_inverse)
+            link = link->children[0];
+        if (is_inverse == inverse && x->constants[link->link.constant] == predicate)
+            return true;
+    }
+    return false;
+}
+
+static bool has_direction(const wfre_sq_path *path, bool inverse)
+{
+    for (uint32_t i = 0; i < path->count; i++)
+        if ((path->children[i]->kind == WFRE_SQ_INVERSE) == inverse)
+            return true;
+    return path->count == 0 && !inverse;
+}
+
+/* Triples from one term to another whose predicate is `predicate`, or, if that is WFRE_NONE, any
+ * but those of a negated set. */
+static wfre_sq_flow walk_triples(wfre_sq_exec *x, const wfre_sq_path *negated, bool inverse,
+                                 wfre_rdf_id predicate, wfre_rdf_id from, wfre_rdf_id to,
+                                 wfre_sq_walker *walker)
+{
+    const wfre_rdf_triple pattern = {{inverse ? to : from, predicate, inverse ? from : to}};
+    bool s = pattern.at[WFRE_RDF_S] != WFRE_NONE, o = pattern.at[WFRE_RDF_O] != WFRE_NONE;
+    wfre_rdf_order order = s                        ? WFRE_RDF_SPO
+                           : predicate != WFRE_NONE ? (o ? WFRE_RDF_POS : WFRE_RDF_PSO)
+                           : o                      ? WFRE_RDF_OPS
+                                                    : WFRE_RDF_PSO;
+    wfre_rdf_scan scan;
+    memset(&scan, 0, sizeof scan);
+    wfre_status status = wfre_rdf_scan_open(&scan, x->rdf, &pattern, order, x->error);
+    wfre_sq_flow flow = status == WFRE_OK ? WFRE_SQ_GO : wfre_sq_fail(x, status);
+    wfre_rdf_triple t;
+    while (flow == WFRE_SQ_GO && wfre_rdf_scan_next(&scan, &t)) {
+        if ((flow = wfre_sq_tick(x)) != WFRE_SQ_GO)
+            break;
+        if (!negated || !excluded(x, negated, inverse, t.at[WFRE_RDF_P]))
+            flow = walker->emit(walker, x, t.at[inverse ? WFRE_RDF_O : WFRE_RDF_S],
+                                t.at[inverse ? WFRE_RDF_S : WFRE_RDF_O]);
+    }
+    wfre_rdf_scan_free(&scan);
+    return flow;
+}
+
+static wfre_sq_flow walk_negated(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id from,
+                                 wfre_rdf_id to, wfre_sq_walker *walker)
+{
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    for (int inverse = 0; inverse < 2 && flow == WFRE_SQ_GO; inverse++)
+        if (has_direction(path, inverse))
+            flow = walk_triples(x, path, inverse, WFRE_NONE, from, to, walker);
+    return flow;
+}
+
+/* ---- inverse and sequence ----------------------------------------------------------------- */
+
+typedef struct turner {
+    wfre_sq_walker base;
+    wfre_sq_walker *outer;
+} turner;
+
+static wfre_sq_flow turn(wfre_sq_walker *base, wfre_sq_exec *x, wfre_rdf_id from, wfre_rdf_id to)
+{
+    turner *t = (turner *)base;
+    return t->outer->emit(t->outer, x, to, from);
+}
+
+/* Walks the links of a sequence, the next of which is `index`, forwards or backwards. */
+typedef struct chain {
+    wfre_sq_walker base;
+    const wfre_sq_path *path;
+    uint32_t index;
+    bool backward;
+    wfre_rdf_id start; /* the end that the walk began at; WFRE_NONE before its first link */
+    wfre_rdf_id goal;  /* the other end, or WFRE_NONE */
+    wfre_sq_walker *outer;
+} chain;
+
+static wfre_sq_flow walk_chain(wfre_sq_exec *x, const chain *c, wfre_rdf_id at)
+{
+    bool last = c->index + 1 == c->path->count;
+    uint32_t which = c->backward ? c->path->count - 1 - c->index : c->index;
+    wfre_rdf_id goal = last ? c->goal : WFRE_NONE;
+    chain next = *c;
+    return wfre_sq_walk(x, c->path->children[which], c->backward ? goal : at,
+                        c->backward ? at : goal, &next.base);
+}
+
+static wfre_sq_flow link_walked(wfre_sq_walker *base, wfre_sq_exec *x, wfre_rdf_id from,
+                                wfre_rdf_id to)
+{
+    chain *c = (chain *)base;
+    wfre_rdf_id near = c->backward ? to : from, far = c->backward ? from : to;
+    chain next = *c;
+    if (next.start == WFRE_NONE)
+        next.start = near;
+    if (++next.index == c->path->count)
+        return c->outer->emit(c->outer, x, c->backward ? far : next.start,
+                              c->backward ? next.start : far);
+    return walk_chain(x, &next, far);
+}
+
+static wfre_sq_flow walk_sequence(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id from,
+                                  wfre_rdf_id to, wfre_sq_walker *walker)
+{
+    chain c = {.base = {link_walked},
+               .path = path,
+               .backward = from == WFRE_NONE && to != WFRE_NONE,
+               .outer = walker};
+    c.start = c.backward ? to : from;
+    c.goal = c.backward ? from : to;
+    return walk_chain(x, &c, c.start);
+}
+
+/* ---- repetition --------------------------------------------------------------------------- */
+
+typedef struct collector {
+    wfre_sq_walker base;
+    terms *set;
+    bool backward;
+} collector;
+
+static wfre_sq_flow collect(wfre_sq_walker *base, wfre_sq_exec *x, wfre_rdf_id from, wfre_rdf_id to)
+{
+    collector *c = (collector *)base;
+    bool fresh;
+    return add(x, c->set, c->backward ? from : to, &fresh);
+}
+
+/* What a repetition reaches from one term: by one step (?) or by any number of them. */
+static wfre_sq_flow reach(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id start,
+                          bool backward, terms *reached)
+{
+    collector c = {{collect}, reached, backward};
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    bool fresh;
+    if (path->kind != WFRE_SQ_REPEAT)
+        flow = add(x, reached, start, &fresh);
+    if (flow == WFRE_SQ_GO)
+        flow = wfre_sq_walk(x, path->children[0], backward ? WFRE_NONE : start,
+                            backward ? start : WFRE_NONE, &c.base);
+    for (size_t i = 0; path->kind != WFRE_SQ_OPTIONAL && i < reached->count && flow == WFRE_SQ_GO;
+         i++) {
+        wfre_rdf_id at = reached->list[i];
+        if (at == start) /* its steps have been taken */
+            continue;
+        flow = wfre_sq_walk(x, path->children[0], backward ? WFRE_NONE : at,
+                            backward ? at : WFRE_NONE, &c.base);
+    }
+    return flow;
+}
+
+/* Emits what is reached from a known end; `goal` is the other one, or WFRE_NONE. */
+static wfre_sq_flow walk_from(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id start,
+                              wfre_rdf_id goal, bool backward, wfre_sq_walker *walker)
+{
+    terms reached = {0};
+    wfre_sq_flow flow = reach(x, path, start, backward, &reached);
+    for (size_t i = 0; i < reached.count && flow == WFRE_SQ_GO; i++) {
+        wfre_rdf_id other = reached.list[i];
+        if (goal != WFRE_NONE && other != goal)
+            continue;
+        flow = walker->emit(walker, x, backward ? other : start, backward ? start : other);
+    }
+    free_terms(x, &reached);
+    return flow;
+}
+
+/* All nodes: subjects and objects of the graph's triples. */
+static wfre_sq_flow all_nodes(wfre_sq_exec *x, terms *nodes)
+{
+    static const wfre_rdf_triple ANY = {{WFRE_NONE, WFRE_NONE, WFRE_NONE}};
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    for (int place = WFRE_RDF_S; place <= WFRE_RDF_O && flow == WFRE_SQ_GO; place += WFRE_RDF_O) {
+        wfre_rdf_column column;
+        wfre_rdf_id term;
+        bool fresh;
+        memset(&column, 0, sizeof column);
+        wfre_status status =
+            wfre_rdf_column_open(&column, x->rdf, &ANY, (wfre_rdf_place)place, x->error);
+        if (status != WFRE_OK)
+            flow = wfre_sq_fail(x, status);
+        for (wfre_rdf_id least = 0;
+             flow == WFRE_SQ_GO && wfre_rdf_column_seek(&column, least, &term); least = term + 1) {
+            flow = add(x, nodes, term, &fresh);
+            if (flow == WFRE_SQ_GO)
+                flow = wfre_sq_tick(x);
+        }
+        wfre_rdf_column_free(&column);
+    }
+    return flow;
+}
+
+static wfre_sq_flow walk_repeated(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id from,
+                                  wfre_rdf_id to, wfre_sq_walker *walker)
+{
+    if (from != WFRE_NONE)
+        return walk_from(x, path, from, to, false, walker);
+    if (to != WFRE_NONE)
+        return walk_from(x, path, to, from, true, walker);
+    terms nodes = {0};
+    wfre_sq_flow flow = all_nodes(x, &nodes);
+    for (size_t i = 0; i < nodes.count && flow == WFRE_SQ_GO; i++)
+        flow = walk_from(x, path, nodes.list[i], WFRE_NONE, false, walker);
+    free_terms(x, &nodes);
+    return flow;
+}
+
+wfre_sq_flow wfre_sq_walk(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id from,
+                          wfre_rdf_id to, wfre_sq_walker *walker)
+{
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    turner back = {{turn}, walker};
+    switch (path->kind) {
+    case WFRE_SQ_LINK:
+        return walk_triples(x, NULL, false, x->constants[path->link.constant], from, to, walker);
+    case WFRE_SQ_INVERSE:
+        return wfre_sq_walk(x, path->children[0], to, from, &back.base);
+    case WFRE_SQ_SEQUENCE:
+        return walk_sequence(x, path, from, to, walker);
+    case WFRE_SQ_ALTERNATIVE:
+        for (uint32_t i = 0; i < path->count && flow == WFRE_SQ_GO; i++)
+            flow = wfre_sq_walk(x, path->children[i], from, to, walker);
+        return flow;
+    case WFRE_SQ_NEGATED:
+        return walk_negated(x, path, from, to, walker);
+    default:
+        return walk_repeated(x, path, from, to, walker);
+    }
+}

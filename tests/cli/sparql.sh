@@ -1,0 +1,75 @@
+# SPARQL in wfre ask: results in all formats, errors with their places, and predictions.
+cat >a.ttl <<'TTL'
+@prefix : <http://ex.org/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+:a foaf:knows :b, :c ; foaf:name "Alice" ; :age 30 .
+:b foaf:knows :c ; foaf:name "Bob \"B\""@en, "Robert, Bob" ; :age 25 .
+:c foaf:knows :a ; :age 2.5 ; :address [ :city "München" ] .
+TTL
+wfre import a.ttl -o a.kg >/dev/null
+q='SELECT ?x ?n { ?x foaf:knows :c OPTIONAL { ?x foaf:name ?n } } ORDER BY ?x ?n'
+for format in table json xml csv tsv; do show wfre ask a.kg "$q" --format $format; done
+show wfre ask a.kg "$q" | head -3
+show wfre ask a.kg 'ASK { :a foaf:knows/foaf:knows :c }' --format table
+show wfre ask a.kg 'ASK { :a foaf:knows :a }' --format json
+show wfre ask a.kg 'CONSTRUCT { ?y :known ?x . ?y a :Person } WHERE { ?x foaf:knows ?y }' --format nt
+show wfre ask a.kg 'CONSTRUCT { ?y :known ?x . ?y a :Person } WHERE { ?x foaf:knows ?y }' --format ttl
+show wfre ask a.kg 'DESCRIBE :c' --format nt | sed -E 's/_:[A-Za-z0-9]+/_:B/g'
+show wfre ask a.kg 'SELECT (COUNT(*) AS ?n) (SUM(?a) AS ?s) (AVG(?a) AS ?m) { ?x :age ?a }' --format tsv
+show wfre ask a.kg 'SELECT ?x { ?x foaf:knows+ ?x FILTER NOT EXISTS { ?x foaf:name "Alice" } }' --format tsv
+printf 'SELECT ?c\n{ ?x :address/:city ?c }\n' >q.rq
+show wfre ask a.kg --file q.rq --format csv
+show wfre ask a.kg 'SELECT ?c { ?x :address/:city ?c }' --json
+# What is wrong, and where.
+show wfre ask --check --file q.rq
+show wfre ask --check 'SELECT ?x { ?x a foaf:Person }'
+printf 'PREFIX : <http://x/>\nSELECT ?x {\n  ?x :p "ä" ;\n     :q ( 1 2 .\n}\n' >bad.rq
+show wfre ask --check --file bad.rq
+show wfre ask --check 'SELECT (COUNT(?x) AS ?n) ?y { ?x ?p ?y }'
+show wfre ask a.kg 'INSERT DATA { :a :p :b }'
+show wfre ask a.kg 'SELECT * { SERVICE <http://other/sparql> { ?s ?p ?o } }'
+show wfre ask a.kg 'SELECT * FROM <http://other/> { ?s ?p ?o }'
+show wfre ask a.kg 'SELECT (<http://f/>(?s) AS ?f) { ?s ?p ?o }'
+show wfre ask a.kg 'SELECT * { ?s ?p ?o }' --format ttl
+show wfre ask a.kg 'SELECT * { ?s ?p ?o } ORDER BY ?o' --memory 1 --format csv | wc -l
+show wfre ask a.kg 'SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r } ORDER BY ?a' --memory 1 --format csv | wc -l
+show wfre ask --check
+show wfre ask
+show wfre ask a.kg --file missing.rq
+# Predictions come from SERVICE wfre:predict alone.
+mkdir ring
+awk 'BEGIN { for (i = 0; i < 24; i++) for (r = 1; r < 4; r++) printf "e%d\tr%d\te%d\n", i, r, (i + r) % 24 }' >all
+awk 'NR % 9 == 0' all >ring/valid.tsv
+awk 'NR % 9 == 4' all >ring/test.tsv
+awk 'NR % 9 != 0 && NR % 9 != 4' all >ring/train.tsv
+wfre import ring -o g.kg >/dev/null 2>&1
+wfre train g.kg -o m.safetensors --dim 20 --bases 3 --batch 32 --negatives 16 --steps 30 --validate 2 --calibrate 6 >/dev/null 2>&1
+P='PREFIX wfre: <urn:wfre:ns#>'
+show wfre ask g.kg m.safetensors 'SELECT ?x { e:e0 r:r1 ?x }' --format tsv
+same() { # the formula, the pattern: the same answers, in the same order, with the same probabilities
+    wfre ask g.kg m.safetensors "?x : $1" --top 5 2>/dev/null | awk '{ print $2 == "known" ? "proven" : $2, $4 }' >one
+    wfre ask g.kg m.safetensors "$P SELECT ?s ?x { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:status ?s ; wfre:top 5 . { $2 } } }" --format csv |
+        tr -d '\r' | sed '1d; s/,urn:wfre:e:/ /' >two
+    cmp one two && wc -l <two
+}
+same 'r1(e0, ?x)' 'e:e0 r:r1 ?x'
+same 'r1(e0, ?y) & r2(?y, ?x)' 'e:e0 r:r1 ?y . ?y r:r2 ?x'
+same 'r1(e0, ?y) & r2(?y, ?x)' 'e:e0 r:r1/r:r2 ?x'
+same 'r1(e0, ?x) | r2(e0, ?x)' 'e:e0 r:r1|r:r2 ?x'
+same 'r1(e0, ?x) | r2(e0, ?x)' '{ e:e0 r:r1 ?x } UNION { e:e0 r:r2 ?x }'
+same 'r1(?x, e5) & !r2(?x, e7)' '?x r:r1 e:e5 FILTER NOT EXISTS { ?x r:r2 e:e7 }'
+same 'r1(?x, e5) & !r2(?x, e7)' '?x r:r1 e:e5 MINUS { ?x r:r2 e:e7 }'
+same 'r1(?x, e5) | r1(?x, e6)' 'VALUES ?a { e:e5 e:e6 } ?x r:r1 ?a'
+same 'r1(?x, e5)' 'e:e5 ^r:r1 ?x'
+ask() { show wfre ask g.kg m.safetensors "$P $1" --format csv 2>&1 | tr -d '\r' | sed -E 's/0\.[0-9]+(E-?[0-9]+)?|[0-9.]+E-[0-9]+/P/'; }
+ask 'SELECT (COUNT(*) AS ?n) { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:threshold 1 . e:e0 r:r1 ?x } }'
+ask 'SELECT (COUNT(*) AS ?n) (MAX(?p) <= 1 AS ?most) { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:probability ?p ; wfre:top 3 . e:e0 r:r1 ?x } }' | tail -1
+ask 'SELECT ?s (COUNT(*) AS ?n) { SERVICE wfre:predict { [] wfre:answer ?x, ?y ; wfre:status ?s ; wfre:top 2 . e:e0 r:r1 ?x . ?x r:r2 ?y } } GROUP BY ?s ORDER BY ?s'
+ask 'SELECT ?x { SERVICE wfre:predict { e:e0 r:r1 ?x FILTER (?x IN (e:e1, e:e7)) } } ORDER BY ?x'
+ask 'SELECT ?x ?z { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:top 0 . e:e0 r:r1 ?x OPTIONAL { ?x r:r3 ?z } } }'
+ask 'SELECT ?x { SERVICE wfre:predict { e:e0 r:r1+ ?x } }'
+ask 'SELECT ?x { SERVICE wfre:predict { e:e0 ?p ?x } }'
+ask 'SELECT ?x { SERVICE wfre:predict { [] wfre:answer ?x . e:e0 r:r9 ?x } }'
+ask 'SELECT ?x { SERVICE wfre:predict { [] wfre:answer ?x . ?x r:r1 ?y . ?y r:r2 ?z . ?x r:r3 ?z } }'
+ask 'SELECT (COUNT(?x) AS ?n) { SERVICE SILENT wfre:predict { [] wfre:answer ?x . ?x r:r1 ?y . ?y r:r2 ?z . ?x r:r3 ?z } }'
+ask 'SELECT ?x { SERVICE wfre:predict { [] wfre:answers ?x . e:e0 r:r1 ?x } }'
+show wfre ask g.kg "$P SELECT ?x { SERVICE wfre:predict { e:e0 r:r1 ?x } }"
