@@ -277,7 +277,8 @@ static wfre_status rank_links(const cli_call *call, wfre_split split, wfre_error
 /* What is about query sets only. */
 static int predict_links(const cli_call *call, wfre_split split)
 {
-    static const char *const OTHERS[] = {"union", "sample", "scores", "report", "title", "log", "strata"};
+    static const char *const OTHERS[] = {"union", "sample", "scores", "report",
+                                         "title", "log",    "strata"};
     wfre_error error;
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (cli_has(call, OTHERS[i]))
