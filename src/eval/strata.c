@@ -41,7 +41,7 @@ static wfre_status add_share(stratifying *s, uint32_t query, size_t first, wfre_
     const wfre_query_result *result = &s->evaluation->queries[query];
     const wfre_standing *standings = s->evaluation->standings + result->begin;
     size_t count = 0;
-    if (!wfre_reserve((void **)&s->shares, &s->capacity, s->count + 1, sizeof *s->shares))
+    if (!WFRE_RESERVE(&s->shares, &s->capacity, s->count + 1))
         return wfre_fail_memory(error, "finding strata");
     for (size_t i = first; i < result->answers; i++)
         if (same(s->strata[i], s->strata[first]))
@@ -57,27 +57,24 @@ static wfre_status add_share(stratifying *s, uint32_t query, size_t first, wfre_
 
 static wfre_status stratify_query(stratifying *s, uint32_t query, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_list hard = wfre_queryset_hard(s->set, query);
-    if (!wfre_reserve((void **)&s->strata, &s->stratum_capacity, hard.count, sizeof *s->strata) ||
-        !wfre_reserve((void **)&s->standings, &s->standing_capacity, hard.count,
-                      sizeof *s->standings))
-        TRY(wfre_fail_memory(error, "finding strata"));
-    TRY(wfre_exact_strata(s->exact, s->split, s->set->rows[query].tree, hard, s->strata, error));
+    if (!WFRE_RESERVE(&s->strata, &s->stratum_capacity, hard.count) ||
+        !WFRE_RESERVE(&s->standings, &s->standing_capacity, hard.count))
+        return wfre_fail_memory(error, "finding strata");
+    CHECK(wfre_exact_strata(s->exact, s->split, s->set->rows[query].tree, hard, s->strata, error));
     for (size_t i = 0; i < hard.count; i++) {
         bool seen = false;
         if (s->strata[i].missing == WFRE_NONE)
-            TRY(wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
-                          "query %" PRIu32 ": the graph of split %s does not prove hard answer "
-                          "#%" PRIu32 ", so it has no stratum; name the split of the queries",
-                          query, s->split == WFRE_VALID ? "valid" : "test", hard.ids[i]));
+            return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
+                             "query %" PRIu32 ": the graph of split %s does not prove hard answer "
+                             "#%" PRIu32 ", so it has no stratum; name the split of the queries",
+                             query, s->split == WFRE_VALID ? "valid" : "test", hard.ids[i]);
         for (size_t k = 0; k < i && !seen; k++)
             seen = same(s->strata[k], s->strata[i]);
         if (!seen)
-            TRY(add_share(s, query, i, error));
+            CHECK(add_share(s, query, i, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* By type, then by what is missing; some known before none. */
@@ -134,19 +131,17 @@ cleanup:
 static wfre_status average_all(stratifying *s, uint32_t resamplings, uint64_t seed,
                                wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_evaluation *e = s->evaluation;
     qsort(s->shares, s->count, sizeof *s->shares, compare_shares);
     e->strata = wfre_alloc_zero(s->count, sizeof *e->strata);
     if (!e->strata)
-        TRY(wfre_fail_memory(error, "finding strata"));
+        return wfre_fail_memory(error, "finding strata");
     for (size_t first = 0, end; first < s->count; first = end) {
         for (end = first + 1; end < s->count && same_row(&s->shares[first], &s->shares[end]);)
             end++;
-        TRY(average(e, s->shares + first, end - first, resamplings, seed, error));
+        CHECK(average(e, s->shares + first, end - first, resamplings, seed, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_evaluation_stratify(wfre_evaluation *evaluation, const wfre_graph *graph,

@@ -92,17 +92,15 @@ cleanup:
 static wfre_status judge_strict(const sampling *s, wfre_exact *exact, const wfre_node *tree,
                                 wfre_set *easy, wfre_set *hard, bool *good, wfre_error *error)
 {
-    wfre_status status;
     size_t all;
-    TRY(answer_both(s, exact, tree, easy, hard, &all, error));
+    CHECK(answer_both(s, exact, tree, easy, hard, &all, error));
     *good = wfre_set_size(&exact->sets, hard) > 0;
     if (*good)
-        TRY(wfre_branches_matter(exact, s->options->split,
-                                 s->options->idle_branches ? WFRE_BRANCHES_NEGATED
-                                                           : WFRE_BRANCHES_ALL,
-                                 tree, all, good, error));
-cleanup:
-    return status;
+        CHECK(wfre_branches_matter(exact, s->options->split,
+                                   s->options->idle_branches ? WFRE_BRANCHES_NEGATED
+                                                             : WFRE_BRANCHES_ALL,
+                                   tree, all, good, error));
+    return WFRE_OK;
 }
 
 /* A query as BetaE's published sets have them. What the larger graph refutes is an answer on the
