@@ -281,7 +281,8 @@ static wfre_status rank_links(const cli_call *call, wfre_split split, wfre_error
 /* What is about query sets only. */
 static int predict_links(const cli_call *call, wfre_split split)
 {
-    static const char *const OTHERS[] = {"union", "sample", "scores", "report", "title", "log"};
+    static const char *const OTHERS[] = {"union", "sample", "scores", "report",
+                                         "title", "log",    "strata"};
     wfre_error error;
     for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
         if (cli_has(call, OTHERS[i]))
@@ -323,6 +324,8 @@ static int run(const cli_call *call)
     j.options.bootstrap = (uint32_t)cli_integer(call, "bootstrap", j.options.bootstrap);
     j.options.known = strcmp(known, "valid") == 0 ? WFRE_VALID : WFRE_TRAIN;
     j.options.seed = (uint64_t)cli_integer(call, "seed", 1);
+    j.options.strata = cli_has(call, "strata");
+    j.options.split = j.split;
     wfre_error error = {.code = WFRE_ERR_MEMORY, .message = "out of memory"};
     j.results = calloc(wanted, sizeof *j.results);
     wfre_status status = j.results ? evaluate_all(&j, &error) : WFRE_ERR_MEMORY;
@@ -350,7 +353,8 @@ static const cli_option OPTIONS[] = {
     {"sample", 0, CLI_TEXT, "TYPES", "if Q.tsv is not there, make it: betae, efo1, or types", 0, 0},
     {"count", 0, CLI_INTEGER, "N", "queries of each type to sample (default 20)", 1, 1e9},
     {"split", 0, CLI_TEXT, "S",
-     "what to sample, or whose triples to predict: valid or test (default valid)", 0, 0},
+     "of the queries or of the triples to predict: valid or test (default valid)", 0, 0},
+    {"strata", 0, CLI_FLAG, NULL, "also by how many edges of an answer have to be predicted", 0, 0},
     {"scores", 0, CLI_REPEATED, "FILE", "evaluate scores from a file; may be repeated", 0, 0},
     {"report", 0, CLI_TEXT, "DIR", "write report.html, results.csv, results.json and figures there",
      0, 0},
@@ -387,6 +391,9 @@ const cli_command command_eval = {
         "'query <TAB> entity', best first. Queries are counted from 0 as they stand in Q.tsv,\n"
         "entities are ids; the lines of a query stand together. Entities not listed tie for the\n"
         "last place.\n\n"
+        "With --strata the answers of a type are told apart by how many of their edges the graph\n"
+        "before the split's lacks, in the way to them that lacks fewest: an answer to 3p with one\n"
+        "missing edge is no harder than one to 1p. Edges under a negation are not counted.\n\n"
         "Examples:\n"
         "  wfre eval G.kg M.safetensors --split test\n"
         "  wfre eval G.kg M.safetensors valid.tsv --report out --log M.log.jsonl\n"

@@ -1,5 +1,6 @@
 /* wfre sample: a benchmark query set from a graph. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "commands.h"
 
@@ -91,6 +92,11 @@ static int run(const cli_call *call)
         return code;
     if (options.split == WFRE_TRAIN)
         return cli_usage(call, "--split is valid or test; train has no hard answers");
+    const char *protocol = cli_text(call, "protocol", "strict");
+    if (strcmp(protocol, "betae") == 0)
+        options.protocol = WFRE_PROTOCOL_BETAE;
+    else if (strcmp(protocol, "strict") != 0)
+        return cli_usage(call, "--protocol is strict or betae, not '%s'", protocol);
     if (!output)
         return cli_usage(call, "say where to write the queries: -o Q.tsv");
     if (cli_has(call, "json") && cli_summary_stream(call) != stdout)
@@ -116,6 +122,8 @@ static const cli_option OPTIONS[] = {
     {"set", 0, CLI_TEXT, "SET", "betae (14 types, the default) or efo1 (301 types)", 0, 0},
     {"count", 0, CLI_INTEGER, "N", "queries of each type (default 1000)", 1, 1e9},
     {"cap", 0, CLI_INTEGER, "N", "most answers a query may have, 0 for any (default 100)", 0, 4e9},
+    {"protocol", 0, CLI_TEXT, "NAME", "strict (the default), or betae: as published sets were made",
+     0, 0},
     {"idle-branches", 0, CLI_FLAG, NULL, "only negated branches need to matter, as in BetaE", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_THREADS,
@@ -133,8 +141,14 @@ const cli_command command_sample = {
         "given up after 100,000 attempts without a new query, and reported.\n"
         "The same seed gives the same set, on any number of threads.\n"
         "\n"
+        "With --protocol betae sets are as BetaE's were made, for comparison with published\n"
+        "results: branches need only be different; a query with negation must have an answer on\n"
+        "the smaller graph that the larger one refutes; --cap counts the hard answers, and the\n"
+        "refuted ones; and 1p queries are any pairs of an entity and a relation.\n"
+        "\n"
         "Examples:\n"
         "  wfre sample g.kg -o valid.tsv --split valid --count 500\n"
+        "  wfre sample g.kg -o valid.tsv --protocol betae --seed 2\n"
         "  wfre sample g.kg -o efo1.tsv --set efo1 --count 20 --seed 7\n"
         "  wfre sample g.kg -o two.tsv --types '2in (i,(p,(e)),(u,(p,(e)),(p,(e))))'\n",
     CLI_OPTIONS(OPTIONS),

@@ -50,6 +50,21 @@ enum { WFRE_GROUPS = 5 };
 WFRE_API const wfre_evaluation_row *wfre_evaluation_group(const wfre_evaluation *evaluation,
                                                           wfre_group group);
 
+/* The hard answers of a type that need the same number of edges which the graph before the split's
+ * lacks, in the way to them that needs fewest. Names are such as "3p, 1 missing" and "3p, all 3
+ * missing". */
+typedef struct wfre_evaluation_stratum {
+    const char *type;        /* "3p" */
+    uint32_t missing;        /* edges that have to be predicted */
+    bool whole;              /* those are all there are: nothing on the way is known */
+    wfre_evaluation_row row; /* over the type's queries that have such answers */
+} wfre_evaluation_stratum;
+
+/* None if they were not asked for; else those of each type together, in the order of the types. */
+WFRE_API size_t wfre_evaluation_strata(const wfre_evaluation *evaluation);
+WFRE_API const wfre_evaluation_stratum *
+wfre_evaluation_get_stratum(const wfre_evaluation *evaluation, size_t index);
+
 /* How it was done. */
 typedef struct wfre_evaluation_info {
     const char *label;   /* what was evaluated */
@@ -70,6 +85,8 @@ typedef struct wfre_eval_options {
     const char *label;  /* NULL: the name of the file with the scores, or "model" */
     uint32_t bootstrap; /* resamplings for the intervals; at least 1 */
     uint64_t seed;      /* of the resamplings */
+    bool strata;        /* also by the number of edges that answers lack ... */
+    wfre_split split;   /* ... for queries of this split, valid or test */
 
     /* Of models only. */
     const wfre_way *way; /* how queries are answered; NULL: as the model says. Unless it is
@@ -86,7 +103,7 @@ typedef struct wfre_eval_options {
     bool keep; /* leave that file at the end: the same evaluation is then free */
 } wfre_eval_options;
 
-/* 1,000 resamplings, seed 1, filtered; edges of the train split are known. */
+/* 1,000 resamplings, seed 1, filtered, no strata; edges of the train split are known. */
 WFRE_API void wfre_eval_options_default(wfre_eval_options *options);
 
 /* Evaluates a model on a query set (*.tsv). */

@@ -57,6 +57,7 @@ typedef struct wfre_way {
     double lift[WFRE_LIFTS];
     double edge_sharpness; /* by edges: factor of the logits */
     double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
+    double edge_joined; /* by edges: what the logit gains where another relation joins the ends */
 } wfre_way;
 
 /* The same for the same way: for keys of what was computed in it. */

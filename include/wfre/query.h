@@ -259,13 +259,24 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_queries_convert(
 
 /* ---- benchmark queries -------------------------------------------------------------------- */
 
+/* Which queries a benchmark set takes, and what its cap counts. */
+typedef enum wfre_protocol {
+    WFRE_PROTOCOL_STRICT, /* every branch matters; the cap counts all answers on either graph */
+    WFRE_PROTOCOL_BETAE   /* as the sets published with BetaE were made: any branches that are not
+                             the same; a query with negation has an answer on the smaller graph that
+                             the larger one refutes; the cap counts hard answers, and these, apart;
+                             1p queries are any pairs of an entity and a relation with something new
+                           */
+} wfre_protocol;
+
 typedef struct wfre_benchmark_options {
-    wfre_split split;   /* valid or test */
+    wfre_split split; /* valid or test */
+    wfre_protocol protocol;
     const char *types;  /* as for wfre_sampler_create; NULL takes the 14 of BetaE */
     size_t count;       /* queries of each type */
-    size_t cap;         /* most answers on either graph; 0 for any number */
+    size_t cap;         /* most answers, as the protocol counts them; 0 for any number */
     uint64_t seed;      /* the set is a function of it, of the graph and of these options */
-    bool idle_branches; /* BetaE's rule: only negated branches need to matter */
+    bool idle_branches; /* of the strict protocol: only negated branches need to matter */
 } wfre_benchmark_options;
 
 /* What became of a type: fewer queries than asked for after a long row of attempts without a new

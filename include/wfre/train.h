@@ -78,8 +78,11 @@ typedef struct wfre_train_settings {
     bool every_answer;  /* all answers among shared candidates are aimed at, not the drawn alone */
     double mass;        /* what the mass costs that a question's last projection gives, with the
                            local guide */
-    double answer_weight; /* a query with n answers weighs (n + 4) to this power */
-    bool lift;            /* at the end, fit the model's lifts on validation queries */
+    double relation_loss; /* weight of telling the relations of facts from others; 0: not asked */
+    uint32_t relation_facts;  /* facts of a step, of its single edges, whose relation is asked */
+    uint32_t relation_rivals; /* others that each is compared with */
+    double answer_weight;     /* a query with n answers weighs (n + 4) to this power */
+    bool lift;                /* at the end, fit the model's lifts on validation queries */
     bool edges; /* at the end, let the model answer edge by edge, unless validation queries lose */
     uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
     double stage;                 /* share of the run after which the second stage begins */

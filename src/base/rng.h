@@ -41,6 +41,7 @@ typedef enum wfre_draw {
     WFRE_FOR_VALIDATION = 25,
     WFRE_FOR_ROW_MASKS = 27, /* dropout on bases, for each row */
     WFRE_FOR_REFITS = 28,    /* blocks of the model to fit a surrogate to */
+    WFRE_FOR_RIVALS = 29,    /* other relations than that of a fact */
     WFRE_FOR_FITTING = 26,   /* queries for what is fitted at the end */
 
     /* Measuring. */

@@ -17,6 +17,15 @@ typedef struct bootstrap {
     uint32_t resamplings;
 } bootstrap;
 
+/* The mean of as many values as there are, drawn with replacement. */
+static double resampled_mean(const double *values, size_t count, wfre_rng *rng)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += values[wfre_rng_below(rng, (uint32_t)count)];
+    return sum / (double)count;
+}
+
 static void resample(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
@@ -25,12 +34,7 @@ static void resample(void *context, size_t chunk, unsigned worker)
     double sums[WFRE_GROUPS] = {0};
     for (size_t t = 0; t < e->type_count; t++) {
         wfre_rng rng = wfre_rng_for(b->seed, WFRE_FOR_BOOTSTRAP, chunk, t);
-        const double *values = b->values + b->begin[t];
-        uint32_t count = (uint32_t)(b->begin[t + 1] - b->begin[t]);
-        double sum = 0;
-        for (uint32_t i = 0; i < count; i++)
-            sum += values[wfre_rng_below(&rng, count)];
-        double mean = sum / count;
+        double mean = resampled_mean(b->values + b->begin[t], b->begin[t + 1] - b->begin[t], &rng);
         b->means[t * b->resamplings + chunk] = mean;
         for (int g = 0; g < WFRE_GROUPS; g++)
             if (wfre_type_in_group(&e->types[t], (wfre_group)g))
@@ -62,6 +66,22 @@ static void set_interval(wfre_evaluation_row *row, double *means, uint32_t count
     qsort(means, count, sizeof *means, compare_numbers);
     row->mrr_low = quantile(means, count, 0.025);
     row->mrr_high = quantile(means, count, 0.975);
+}
+
+wfre_status wfre_bootstrap_mean(const double *values, size_t count, uint32_t resamplings,
+                                uint64_t seed, uint64_t stream, wfre_evaluation_row *row,
+                                wfre_error *error)
+{
+    double *means = wfre_alloc(resamplings, sizeof *means);
+    if (!means)
+        return wfre_fail_memory(error, "computing intervals");
+    for (uint32_t i = 0; i < resamplings; i++) {
+        wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_BOOTSTRAP, i, stream);
+        means[i] = resampled_mean(values, count, &rng);
+    }
+    set_interval(row, means, resamplings);
+    wfre_free(means);
+    return WFRE_OK;
 }
 
 /* Sorts the queries' MRRs by type. */

@@ -37,7 +37,8 @@ static bool by_edges(const run *r)
 
 void wfre_eval_options_default(wfre_eval_options *options)
 {
-    *options = (wfre_eval_options){.bootstrap = 1000, .seed = 1, .known = WFRE_TRAIN};
+    *options =
+        (wfre_eval_options){.bootstrap = 1000, .seed = 1, .known = WFRE_TRAIN, .split = WFRE_VALID};
 }
 
 /* Tells this evaluation from others: model, queries and answers, and how they are ranked. */
@@ -223,6 +224,8 @@ wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *
     r.before = r.evaluation->info;
     TRY(rank_all(&r, pool, error));
     TRY(wfre_evaluation_finish(r.evaluation, options->bootstrap, options->seed, pool, error));
+    if (options->strata)
+        TRY(wfre_evaluation_stratify(r.evaluation, graph, set, options, monitor, error));
     if (options->partial && options->keep)
         TRY(wfre_partial_write(r.evaluation, r.key, options->partial, error));
     else if (options->partial)

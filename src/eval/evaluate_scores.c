@@ -212,6 +212,8 @@ wfre_status wfre_evaluate_scores_with(const wfre_graph *graph, const wfre_querys
     TRY(read_scores(&f, monitor, error));
     f.evaluation->info.method = "given scores";
     TRY(wfre_evaluation_finish(f.evaluation, options->bootstrap, options->seed, pool, error));
+    if (options->strata)
+        TRY(wfre_evaluation_stratify(f.evaluation, graph, set, options, monitor, error));
     f.evaluation->info.seconds = wfre_clock() - start;
     *evaluation = f.evaluation;
     f.evaluation = NULL;

@@ -146,6 +146,7 @@ void wfre_evaluation_free(wfre_evaluation *evaluation)
     wfre_free(evaluation->types);
     wfre_free(evaluation->queries);
     wfre_free(evaluation->standings);
+    wfre_free(evaluation->strata);
     wfre_arena_free(&evaluation->arena);
     wfre_free(evaluation);
 }
@@ -256,6 +257,17 @@ const wfre_evaluation_row *wfre_evaluation_group(const wfre_evaluation *evaluati
                                                  wfre_group group)
 {
     return (unsigned)group < WFRE_GROUPS ? &evaluation->groups[group] : NULL;
+}
+
+size_t wfre_evaluation_strata(const wfre_evaluation *evaluation)
+{
+    return evaluation->stratum_count;
+}
+
+const wfre_evaluation_stratum *wfre_evaluation_get_stratum(const wfre_evaluation *evaluation,
+                                                           size_t index)
+{
+    return index < evaluation->stratum_count ? &evaluation->strata[index] : NULL;
 }
 
 const wfre_evaluation_info *wfre_evaluation_get_info(const wfre_evaluation *evaluation)

@@ -39,6 +39,8 @@ struct wfre_evaluation {
     wfre_standing *standings; /* of all hard answers, in the order of the query set */
     size_t standing_count;
     wfre_evaluation_row groups[WFRE_GROUPS];
+    wfre_evaluation_stratum *strata; /* [stratum_count] */
+    size_t stratum_count;
     wfre_reliability reliability; /* of the model's probabilities; no queries: it has none */
     wfre_arena arena;             /* names and label */
 };
@@ -56,6 +58,20 @@ wfre_standing *wfre_evaluation_standings(wfre_evaluation *evaluation, uint32_t q
 WFRE_NODISCARD wfre_status wfre_evaluation_finish(wfre_evaluation *evaluation, uint32_t resamplings,
                                                   uint64_t seed, wfre_pool *pool,
                                                   wfre_error *error);
+
+/* Once it is finished: the strata, with `set` as it was created from. Fails with WFRE_ERR_MISMATCH
+ * if the queries are not those of the options' split. */
+WFRE_NODISCARD wfre_status wfre_evaluation_stratify(wfre_evaluation *evaluation,
+                                                    const wfre_graph *graph,
+                                                    const wfre_queryset *set,
+                                                    const wfre_eval_options *options,
+                                                    const wfre_monitor *monitor, wfre_error *error);
+
+/* The interval of the mean of some queries' MRRs (at least one), set in the row; `stream` tells its
+ * random numbers from those of other rows. */
+WFRE_NODISCARD wfre_status wfre_bootstrap_mean(const double *values, size_t count,
+                                               uint32_t resamplings, uint64_t seed, uint64_t stream,
+                                               wfre_evaluation_row *row, wfre_error *error);
 
 /* The intervals alone; the averages are there already. */
 WFRE_NODISCARD wfre_status wfre_evaluation_bootstrap(wfre_evaluation *evaluation,

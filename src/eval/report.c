@@ -185,15 +185,28 @@ static void add_detail(wfre_grid *grid, const wfre_evaluation_row *row)
     wfre_grid_whole(grid, row->answers);
 }
 
-void wfre_report_details(const wfre_evaluation *evaluation, wfre_grid *grid)
+static void begin_details(const char *first, wfre_grid *grid)
 {
-    static const char *const HEADINGS[] = {"type",   "MRR",     "95%",     "Hits@1",
-                                           "Hits@3", "Hits@10", "queries", "answers"};
+    static const char *const HEADINGS[] = {"MRR",     "95%",     "Hits@1", "Hits@3",
+                                           "Hits@10", "queries", "answers"};
     enum { COLUMNS = sizeof HEADINGS / sizeof HEADINGS[0] };
-    *grid = (wfre_grid){.columns = COLUMNS};
+    *grid = (wfre_grid){.columns = COLUMNS + 1};
+    wfre_grid_cell(grid, "%s", first);
     for (size_t c = 0; c < COLUMNS; c++)
         wfre_grid_cell(grid, "%s", HEADINGS[c]);
     wfre_grid_rule(grid);
+}
+
+void wfre_report_strata(const wfre_evaluation *evaluation, wfre_grid *grid)
+{
+    begin_details("edges to predict", grid);
+    for (size_t i = 0; i < evaluation->stratum_count; i++)
+        add_detail(grid, &evaluation->strata[i].row);
+}
+
+void wfre_report_details(const wfre_evaluation *evaluation, wfre_grid *grid)
+{
+    begin_details("type", grid);
     for (size_t t = 0; t < evaluation->type_count; t++)
         add_detail(grid, &evaluation->types[t].row);
     bool first = true;
@@ -277,6 +290,15 @@ void wfre_report_table(const wfre_comparison *shown, wfre_text *text)
     wfre_text_char(text, '\n');
     if (shown->count == 1) {
         wfre_report_details(shown->evaluations[0], &grid);
+        print_grid(text, &grid);
+        wfre_text_char(text, '\n');
+    }
+    for (size_t i = 0; i < shown->count; i++) {
+        if (shown->evaluations[i]->stratum_count == 0)
+            continue;
+        if (shown->count > 1)
+            wfre_text_format(text, "%s\n", shown->evaluations[i]->info.label);
+        wfre_report_strata(shown->evaluations[i], &grid);
         print_grid(text, &grid);
         wfre_text_char(text, '\n');
     }

@@ -52,6 +52,7 @@ enum { WFRE_SHAPES = 6 }; /* anchors and depths that have a row or column of the
 void wfre_report_comparison(const wfre_comparison *shown, wfre_grid *grid);
 void wfre_report_details(const wfre_evaluation *evaluation, wfre_grid *grid);
 void wfre_report_shapes(const wfre_evaluation *evaluation, wfre_grid *grid);
+void wfre_report_strata(const wfre_evaluation *evaluation, wfre_grid *grid);
 /* "90 queries in 1.2 s, filtered: 1,234 of 5,678 pairs scored exactly (21.7%)" */
 void wfre_report_method(const wfre_evaluation *evaluation, wfre_text *text);
 

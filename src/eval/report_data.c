@@ -77,6 +77,8 @@ void wfre_report_csv(const wfre_comparison *shown, wfre_text *text)
         for (int g = 0; g < WFRE_GROUPS; g++)
             if (e->groups[g].types)
                 csv_row(text, e->info.label, "group", &e->groups[g]);
+        for (size_t s = 0; s < e->stratum_count; s++)
+            csv_row(text, e->info.label, "stratum", &e->strata[s].row);
     }
     csv_published(text, shown);
 }
@@ -98,6 +100,21 @@ static void json_row(wfre_text *text, const wfre_evaluation_row *row)
                      "\"hits3\": %.6f, \"hits10\": %.6f",
                      row->types, row->queries, row->answers, row->mean.mrr, row->mrr_low,
                      row->mrr_high, row->mean.hits1, row->mean.hits3, row->mean.hits10);
+}
+
+static void json_strata(wfre_text *text, const wfre_evaluation *e)
+{
+    wfre_text_add(text, ",\n     \"strata\": [");
+    for (size_t s = 0; s < e->stratum_count; s++) {
+        const wfre_evaluation_stratum *stratum = &e->strata[s];
+        wfre_text_add(text, s ? ",\n       " : "\n       ");
+        json_row(text, &stratum->row);
+        wfre_text_add(text, ", \"type\": ");
+        json_text(text, stratum->type);
+        wfre_text_format(text, ", \"missing\": %" PRIu32 ", \"whole\": %s}", stratum->missing,
+                         stratum->whole ? "true" : "false");
+    }
+    wfre_text_char(text, ']');
 }
 
 static void json_types(wfre_text *text, const wfre_evaluation *e)
@@ -123,7 +140,10 @@ static void json_types(wfre_text *text, const wfre_evaluation *e)
         json_row(text, &e->groups[g]);
         wfre_text_char(text, '}');
     }
-    wfre_text_add(text, "]}");
+    wfre_text_char(text, ']');
+    if (e->stratum_count)
+        json_strata(text, e);
+    wfre_text_char(text, '}');
 }
 
 static void json_calibration(wfre_text *text, const wfre_reliability *reliability)

@@ -203,6 +203,15 @@ static void put_shapes(const wfre_evaluation *e, wfre_text *text)
     wfre_page_grid(text, &grid);
 }
 
+static void put_strata(const wfre_evaluation *e, wfre_text *text)
+{
+    wfre_text_add(text, "<h3>By edges to predict</h3>\n<p class=\"soft\">How many edges an answer "
+                        "lacks in the smaller graph, in the way to it that lacks fewest.</p>\n");
+    wfre_grid grid;
+    wfre_report_strata(e, &grid);
+    wfre_page_grid(text, &grid);
+}
+
 /* Predicted probability against how often it came true. */
 static void put_calibration(const wfre_reliability *reliability, wfre_text *text)
 {
@@ -276,6 +285,8 @@ wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text, wfre
         wfre_grid grid;
         wfre_report_details(shown->evaluations[i], &grid);
         wfre_page_grid(text, &grid);
+        if (shown->evaluations[i]->stratum_count)
+            put_strata(shown->evaluations[i], text);
     }
     put_ranks(first, text);
     if (first->reliability.queries)

@@ -1,5 +1,6 @@
-/* Two passes over the queries: the first fits the room, the second the sharpness, on which the
- * order of single edges does not depend, and compares with embedding. */
+/* Three passes over the queries: the first fits what it counts that an edge's ends are joined
+ * already, the second the room, the third the sharpness, on which the order of single edges hardly
+ * depends, and compares with embedding. */
 #include "fit/edges.h"
 
 #include <math.h>
@@ -9,11 +10,19 @@
 
 enum {
     BATCH = 70,
+    JOINS = 7,       /* -7, -3, -1, 0, 1, 3, 7 */
+    NOT_JOINED = 3,  /* of these: 0 */
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
     SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
-    USUAL = 2,       /* of either */
+    USUAL = 2,       /* of rooms and sharpnesses */
     MOST_QUERIES = 280
 };
+
+static double joined_at(double index)
+{
+    double steps = index - NOT_JOINED;
+    return copysign(exp2(fabs(steps)) - 1, steps);
+}
 
 static double room_at(double index)
 {
@@ -30,7 +39,7 @@ typedef struct fitting {
     wfre_way way;   /* as it is tried now */
     double seconds; /* for each pass; 0: no limit */
     const wfre_monitor *monitor;
-    wfre_tally rooms, sharpnesses;
+    wfre_tally joins, rooms, sharpnesses;
     double against_embedding[SHARPNESSES]; /* what each gains */
 } fitting;
 
@@ -42,6 +51,19 @@ static wfre_status rank(const fitting *f, const wfre_rank_query *queries, size_t
     CHECK(wfre_rank(f->session, &f->way, WFRE_TRAIN, queries, count, NULL, error));
     for (size_t q = 0; q < count; q++)
         mrr[q * stride] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
+    return WFRE_OK;
+}
+
+static wfre_status fit_joined(fitting *f, const wfre_rank_query *queries, size_t count,
+                              wfre_error *error)
+{
+    double mrr[BATCH][JOINS];
+    for (int i = 0; i < JOINS; i++) {
+        f->way.edge_joined = joined_at(i);
+        CHECK(rank(f, queries, count, &mrr[0][i], JOINS, error));
+    }
+    for (size_t q = 0; q < count; q++)
+        wfre_tally_add(&f->joins, mrr[q]);
     return WFRE_OK;
 }
 
@@ -114,11 +136,14 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
 {
     fitting f = {.session = session,
                  .way = *way,
-                 .seconds = seconds / 2,
+                 .seconds = seconds / 3,
                  .monitor = monitor,
+                 .joins = {.values = JOINS, .base = NOT_JOINED},
                  .rooms = {.values = ROOMS, .base = USUAL},
                  .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
     f.way.by = WFRE_BY_EDGES;
+    CHECK(pass(&f, queries, count, true, fit_joined, error));
+    f.way.edge_joined = rounded(joined_at(wfre_tally_best(&f.joins)));
     CHECK(pass(&f, queries, count, true, fit_room, error));
     f.way.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
     CHECK(pass(&f, queries, count, false, fit_sharpness, error));

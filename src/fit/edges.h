@@ -4,7 +4,7 @@
 
 #include "measure/rank.h"
 
-/* Sets the edge_room of a way to what ranks the hard answers of all queries best, its
+/* Sets edge_joined and edge_room of a way to what ranks the hard answers of all queries best, its
  * edge_sharpness to what ranks those of all but single edges best (both as usual if there are too
  * few queries to tell), and whether it answers by edges to whatever is better with them. The edges
  * of the train split are known. The standings of the queries are overwritten. `seconds` limits it

@@ -178,19 +178,58 @@ static float room_of(const wfre_edges *e, wfre_relation relation, uint32_t group
             wfre_missing_log(e->room, relation ^ 1, 0));
 }
 
+/* Whether the graph has an edge by another relation. */
+static bool is_joined(const wfre_edges *e, source from, wfre_entity to)
+{
+    const wfre_adjacency *known = e->known;
+    bool joined = false;
+    uint32_t first, end = wfre_entity_edges(known, from.entity, &first);
+    for (uint32_t i = first; !joined && i < end; i++) {
+        wfre_edge_group edge = wfre_entity_edge(known, i);
+        joined = edge.relation != from.relation &&
+                 wfre_list_has(wfre_group_targets(known, edge.group), to);
+    }
+    return joined;
+}
+
+/* What a target's logit gains beyond the model's. */
+static double gain_of(const wfre_edges *e, source from, wfre_entity to)
+{
+    uint32_t group = wfre_find_group(e->known, from.relation ^ 1, to);
+    double joined = e->way.edge_joined != 0 && is_joined(e, from, to) ? e->way.edge_joined : 0;
+    return (double)room_of(e, from.relation, group) + joined;
+}
+
+/* Adds to the row what its targets gain; `joined` is scratch of the same size. */
+static void add_gains(const wfre_edges *e, source from, float *row, float *joined)
+{
+    const wfre_adjacency *known = e->known;
+    uint32_t first, end = wfre_relation_groups(known, from.relation ^ 1, &first);
+    for (uint32_t g = first; g < end; g++)
+        row[known->group_entity[g]] += room_of(e, from.relation, g);
+    if (e->way.edge_joined == 0)
+        return;
+    memset(joined, 0, e->entities * sizeof *joined);
+    end = wfre_entity_edges(known, from.entity, &first);
+    for (uint32_t i = first; i < end; i++) {
+        wfre_edge_group edge = wfre_entity_edge(known, i);
+        wfre_list targets = wfre_group_targets(known, edge.group);
+        for (size_t t = 0; edge.relation != from.relation && t < targets.count; t++)
+            joined[targets.ids[t]] = 1; /* once, however many relations there are */
+    }
+    e->vectors->axpy(e->entities, (float)e->way.edge_joined, joined, row);
+}
+
 /* From scores to logits, but for what is the same for all targets; and the likeliest targets
  * that are not known. */
 static void weigh_row(void *context, size_t index, unsigned worker)
 {
-    (void)worker;
     const prediction *p = context;
     const wfre_edges *e = p->edges;
     source from = p->sources[index];
-    const uint32_t *groups = e->known->relation_groups + (from.relation ^ 1);
     float *row = p->rows + index * e->entities;
     e->vectors->scale(e->entities, (float)unit_of(e), row);
-    for (uint32_t g = groups[0]; g < groups[1]; g++)
-        row[e->known->group_entity[g]] += room_of(e, from.relation, g);
+    add_gains(e, from, row, e->scratch + worker * e->entities);
     if (!p->counts)
         return;
     wfre_best best = {.hits = p->refined + index * REFINED, .top = REFINED};
@@ -204,12 +243,11 @@ static void correct_row(const prediction *p, size_t index, float *row)
 {
     const wfre_edges *e = p->edges;
     const wfre_hit *hits = p->refined + index * REFINED;
-    wfre_relation relation = p->sources[index].relation;
     double unit = unit_of(e), mean = 0, change[REFINED];
     uint32_t count = p->counts[index];
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t group = wfre_find_group(e->known, relation ^ 1, hits[i].entity);
-        double estimate = (double)row[hits[i].entity] - (double)room_of(e, relation, group);
+        double estimate =
+            (double)row[hits[i].entity] - gain_of(e, p->sources[index], hits[i].entity);
         change[i] = unit * (double)p->exact[index * REFINED + i] - estimate;
         mean += change[i] / count;
     }
@@ -383,8 +421,8 @@ static void join_ways(void *context, size_t chunk, unsigned worker)
 static void follow_known(const wfre_edges *e, wfre_relation relation, const float *set, float *out)
 {
     const wfre_adjacency *known = e->known;
-    for (uint32_t g = known->relation_groups[relation]; g < known->relation_groups[relation + 1];
-         g++) {
+    uint32_t first, end = wfre_relation_groups(known, relation, &first);
+    for (uint32_t g = first; g < end; g++) {
         float truth = set[known->group_entity[g]];
         wfre_list targets = wfre_group_targets(known, g);
         for (size_t i = 0; i < targets.count; i++)

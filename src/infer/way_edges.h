@@ -12,9 +12,14 @@
  *   likely(x, r, y) = odds / (1 + odds)
  *   odds = room(r, x) * softmax over y of sharpness * (logit of y for (p,r,(e,x))
  *                                                     + weight * log room(r^-1, y))
+ *                                         + joined if another relation than r joins x and y
  *
- * where the room of an entity is how many edges of a relation it lacks (graph/missing.h). A
- * projection follows known edges from every x, and predicted ones from the best few.
+ * where the room of an entity is how many edges of a relation it lacks (graph/missing.h), and a
+ * relation joins x and y if the graph has the edge from x to y; inverses are other relations. A
+ * model learns what goes together from what is known, and what is missing may differ in that: in
+ * some graphs a pair that has an edge is likely to lack another, in others nothing was held out
+ * between such pairs. A projection follows known edges from every x, and predicted ones from the
+ * best few.
  *
  * All values are logarithms. */
 #ifndef WFRE_SRC_INFER_WAY_EDGES_H

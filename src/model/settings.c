@@ -63,6 +63,9 @@ const wfre_setting wfre_model_table[] = {
     {"edge-room", WFRE_SETTING_REAL, FIELD(way.edge_room), 0, 100, NULL,
      "how much it counts that an entity seems to lack an edge",
      WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
+    {"edge-joined", WFRE_SETTING_REAL, FIELD(way.edge_joined), -100, 100, NULL,
+     "what the logit of an edge gains if another relation joins its ends",
+     WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
 
@@ -123,7 +126,8 @@ void wfre_model_settings_default(wfre_model_settings *settings)
                 .unions = WFRE_UNION_DNF,
                 .lift = {1, 1, 1},
                 .edge_sharpness = 0.7,
-                .edge_room = 0.4},
+                .edge_room = 0.4,
+                .edge_joined = 0},
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }
@@ -131,8 +135,8 @@ void wfre_model_settings_default(wfre_model_settings *settings)
 uint64_t wfre_way_hash(const wfre_way *way)
 {
     uint64_t parts[] = {way->by, way->unions, way->exhaustive};
-    double numbers[] = {way->lift[0], way->lift[1], way->lift[2], way->edge_sharpness,
-                        way->edge_room};
+    double numbers[] = {way->lift[0],        way->lift[1],   way->lift[2],
+                        way->edge_sharpness, way->edge_room, way->edge_joined};
     _Static_assert(WFRE_LIFTS == 3, "all lifts are hashed");
     return wfre_hash(numbers, sizeof numbers, wfre_hash(parts, sizeof parts, 0));
 }
@@ -165,9 +169,11 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
         if (!(settings->way.lift[i] > 0) || !isfinite(settings->way.lift[i]))
             return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "lifts must be positive");
     if (!(settings->way.edge_sharpness > 0) || !isfinite(settings->way.edge_sharpness) ||
-        !(settings->way.edge_room >= 0) || !isfinite(settings->way.edge_room))
+        !(settings->way.edge_room >= 0) || !isfinite(settings->way.edge_room) ||
+        !isfinite(settings->way.edge_joined))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "edge-sharpness must be positive and edge-room not negative");
+                         "edge-sharpness must be positive, edge-room not negative, edge-joined "
+                         "finite");
     wfre_score_settings scored = settings->score;
     scored.dimension = settings->dim;
     wfre_score *score = NULL;

@@ -33,6 +33,7 @@ typedef struct chunk {
 typedef struct sampling {
     const wfre_graph *graph;
     const wfre_benchmark_options *options;
+    size_t cap;          /* SIZE_MAX for none */
     wfre_exact *engines; /* one a thread */
     size_t engine_count;
     wfre_arena *attempts; /* one a thread: the query at hand */
@@ -58,49 +59,101 @@ static bool copy_set(wfre_arena *arena, const wfre_sets *sets, const wfre_set *s
     return true;
 }
 
+/* Takes away from a set what another holds. */
+static bool subtract(wfre_sets *sets, wfre_set *set, const wfre_set *other)
+{
+    wfre_set rest = wfre_set_view(*other);
+    rest.complement = !rest.complement;
+    return wfre_set_intersect(sets, set, &rest);
+}
+
 /* The answers on both graphs, if they are within the cap and some are hard; else hard is empty.
  * Both sets are the caller's to release. */
-static wfre_status answer_both(sampling *s, wfre_exact *exact, const wfre_node *tree,
+static wfre_status answer_both(const sampling *s, wfre_exact *exact, const wfre_node *tree,
                                wfre_set *easy, wfre_set *hard, size_t *all, wfre_error *error)
 {
     wfre_status status;
     wfre_split split = s->options->split;
-    size_t cap = s->options->cap ? s->options->cap : SIZE_MAX;
     TRY(wfre_exact_set(exact, split, tree, hard, error));
     *all = wfre_set_size(&exact->sets, hard);
-    if (*all > 0 && *all <= cap)
+    if (*all > 0 && *all <= s->cap)
         TRY(wfre_exact_set(exact, (wfre_split)(split - 1), tree, easy, error));
-    if (*all == 0 || *all > cap || wfre_set_size(&exact->sets, easy) > cap) {
+    if (*all == 0 || *all > s->cap || wfre_set_size(&exact->sets, easy) > s->cap) {
         wfre_set_release(&exact->sets, hard);
         goto cleanup;
     }
-    wfre_set known = wfre_set_view(*easy);
-    known.complement = !known.complement;
-    if (!wfre_set_intersect(&exact->sets, hard, &known))
+    if (!subtract(&exact->sets, hard, easy))
         status = wfre_fail_memory(error, "sampling a query");
 cleanup:
     return status;
+}
+
+/* A query as the strict protocol wants them. */
+static wfre_status judge_strict(const sampling *s, wfre_exact *exact, const wfre_node *tree,
+                                wfre_set *easy, wfre_set *hard, bool *good, wfre_error *error)
+{
+    size_t all;
+    CHECK(answer_both(s, exact, tree, easy, hard, &all, error));
+    *good = wfre_set_size(&exact->sets, hard) > 0;
+    if (*good)
+        CHECK(wfre_branches_matter(exact, s->options->split,
+                                   s->options->idle_branches ? WFRE_BRANCHES_NEGATED
+                                                             : WFRE_BRANCHES_ALL,
+                                   tree, all, good, error));
+    return WFRE_OK;
+}
+
+/* A query as BetaE's published sets have them. What the larger graph refutes is an answer on the
+ * smaller one, and counts as easy, since a model that knows that graph alone must be allowed to say
+ * so. */
+static wfre_status judge_betae(const sampling *s, wfre_exact *exact, const wfre_node *tree,
+                               wfre_set *easy, wfre_set *hard, bool *good, wfre_error *error)
+{
+    wfre_status status;
+    wfre_split split = s->options->split;
+    wfre_set refuted = wfre_set_empty();
+    bool negated = wfre_tree_count(tree, WFRE_OP_NEGATE) > 0;
+    TRY(wfre_exact_set(exact, split, tree, hard, error));
+    TRY(wfre_exact_set(exact, (wfre_split)(split - 1), tree, easy, error));
+    if (negated) {
+        TRY(wfre_exact_set(exact, (wfre_split)(split - 1), tree, &refuted, error));
+        if (!subtract(&exact->sets, &refuted, hard))
+            TRY(wfre_fail_memory(error, "sampling a query"));
+    }
+    if (!subtract(&exact->sets, hard, easy))
+        TRY(wfre_fail_memory(error, "sampling a query"));
+    size_t gained = wfre_set_size(&exact->sets, hard);
+    size_t lost = wfre_set_size(&exact->sets, &refuted);
+    *good = gained > 0 && gained <= s->cap && lost <= s->cap && (lost > 0 || !negated);
+cleanup:
+    wfre_set_release(&exact->sets, &refuted);
+    return status;
+}
+
+/* Single edges of BetaE's sets are all there are, so any is as likely as another. */
+static wfre_status ground_attempt(const sampling *s, wfre_rng *rng, wfre_arena *arena,
+                                  const wfre_node **tree, wfre_error *error)
+{
+    wfre_split split = s->options->split;
+    if (s->options->protocol == WFRE_PROTOCOL_BETAE && wfre_node_is_edge(s->type))
+        return wfre_ground_path(s->graph, split, 1, rng, arena, tree, error);
+    return wfre_ground(s->graph, split, s->type, rng, arena, tree, error);
 }
 
 static wfre_status attempt(sampling *s, unsigned thread, wfre_rng *rng, chunk *c, found *out)
 {
     wfre_status status;
     wfre_exact *exact = &s->engines[thread];
-    wfre_split split = s->options->split;
     wfre_set easy = wfre_set_empty();
     wfre_set hard = wfre_set_empty();
     const wfre_node *tree;
-    size_t all;
+    bool good;
     wfre_arena_reset(&s->attempts[thread]);
-    TRY(wfre_ground(s->graph, split, s->type, rng, &s->attempts[thread], &tree, &c->error));
+    TRY(ground_attempt(s, rng, &s->attempts[thread], &tree, &c->error));
     if (!tree)
         goto cleanup;
-    TRY(answer_both(s, exact, tree, &easy, &hard, &all, &c->error));
-    bool good = wfre_set_size(&exact->sets, &hard) > 0;
-    if (good)
-        TRY(wfre_branches_matter(
-            exact, split, s->options->idle_branches ? WFRE_BRANCHES_NEGATED : WFRE_BRANCHES_ALL,
-            tree, all, &good, &c->error));
+    TRY((s->options->protocol == WFRE_PROTOCOL_BETAE ? judge_betae : judge_strict)(
+        s, exact, tree, &easy, &hard, &good, &c->error));
     if (!good)
         goto cleanup;
     out->tree = wfre_tree_copy(&c->arena, tree);
@@ -252,16 +305,18 @@ wfre_status wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_
     GIVEN(output);
     wfre_status status;
     wfre_type_list types = {0};
-    sampling s = {.graph = graph, .options = options};
+    sampling s = {
+        .graph = graph, .options = options, .cap = options->cap ? options->cap : SIZE_MAX};
     char comment[128];
     uint64_t queries = 0;
     TRY(check_options(graph, options, error));
     TRY(wfre_graph_trust(graph, error));
     TRY(wfre_type_list_parse(&types, options->types ? options->types : "betae", error));
     TRY(open_sampling(&s, pool, error));
-    (void)snprintf(comment, sizeof comment, "sampled queries of split %s, seed %llu, cap %zu",
+    (void)snprintf(comment, sizeof comment, "sampled queries of split %s, seed %llu, cap %zu%s",
                    options->split == WFRE_VALID ? "valid" : "test",
-                   (unsigned long long)options->seed, options->cap);
+                   (unsigned long long)options->seed, options->cap,
+                   options->protocol == WFRE_PROTOCOL_BETAE ? ", protocol betae" : "");
     TRY(wfre_queryset_writer_open(&s.writer, output, comment, error));
     for (uint32_t i = 0; i < types.count; i++) {
         wfre_benchmark_type done;

@@ -48,6 +48,7 @@ struct wfre_batcher {
     uint64_t step;
 
     wfre_batch batch;
+    wfre_arena rivals;   /* their trees */
     wfre_entity *chosen; /* [queries, positives] entities */
     size_t slot_capacity, positive_capacity, answer_capacity, negative_capacity;
 };
@@ -274,6 +275,64 @@ static bool place_answers(wfre_batcher *b)
     return true;
 }
 
+/* ---- facts whose relation is asked for ---------------------------------------------------- */
+
+/* A relation that might lead from head to target: half of the time one that leads from the head at
+ * all, since others are soon told apart. */
+static wfre_relation draw_rival(const wfre_batcher *b, wfre_rng *rng, wfre_entity head)
+{
+    const wfre_adjacency *edges = wfre_graph_adjacency(b->graph, WFRE_TRAIN);
+    uint32_t first, end = wfre_entity_edges(edges, head, &first);
+    if (end > first && wfre_rng_below(rng, 2) == 0)
+        return wfre_edge_relation(edges, first + wfre_rng_below(rng, end - first));
+    return wfre_rng_below(rng, wfre_graph_relations(b->graph));
+}
+
+/* Distinct rivals of one fact; fewer than asked for if hardly any are found. */
+static bool place_rivals(wfre_batcher *b, size_t q, wfre_entity target)
+{
+    wfre_batch *batch = &b->batch;
+    wfre_entity head = batch->trees[q]->children[0]->id;
+    wfre_rng rng = wfre_rng_for(b->settings.seed, WFRE_FOR_RIVALS, b->step, q);
+    uint32_t want = b->settings.relation_rivals, found = 0;
+    const wfre_node **rivals = batch->trees + batch->queries + batch->rivals;
+    for (uint32_t tries = 0; found < want && tries < 4 * want; tries++) {
+        wfre_relation relation = draw_rival(b, &rng, head);
+        bool fresh = !wfre_graph_has(b->graph, WFRE_TRAIN, head, relation, target);
+        for (uint32_t i = 0; i < found && fresh; i++)
+            fresh = rivals[i]->id != relation;
+        if (!fresh)
+            continue;
+        rivals[found] = wfre_node_project(&b->rivals, relation, batch->trees[q]->children[0]);
+        if (!rivals[found++])
+            return false;
+    }
+    batch->rivals += found;
+    return true;
+}
+
+/* The first single edges of the batch, each with the first of its chosen answers. */
+static bool place_facts(wfre_batcher *b)
+{
+    wfre_batch *batch = &b->batch;
+    batch->facts = batch->rivals = 0;
+    wfre_arena_reset(&b->rivals);
+    for (size_t q = 0; q < batch->queries && b->settings.relation_loss > 0; q++) {
+        if (batch->facts == b->settings.relation_facts)
+            break;
+        if (!wfre_node_is_edge(batch->trees[q]))
+            continue;
+        uint32_t target = batch->positives[batch->positive_begin[q]];
+        batch->fact_query[batch->facts] = (uint32_t)q;
+        batch->fact_target[batch->facts] = target;
+        batch->rival_begin[batch->facts++] = (uint32_t)batch->rivals;
+        if (!place_rivals(b, q, batch->slots[target]))
+            return false;
+    }
+    batch->rival_begin[batch->facts] = (uint32_t)batch->rivals;
+    return true;
+}
+
 /* Draws types and queries. Should one not be found, nor one of the type that takes the place of
  * rare ones, all are drawn again, with random numbers of a step that training does not reach. */
 static wfre_status draw_pile(wfre_batcher *b, uint64_t first, wfre_error *error)
@@ -338,7 +397,7 @@ wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch *
         b->batch.types[q] = b->drawn[q].type;
     set_weights(b);
     set_prices(b);
-    if (!place_candidates(b) || !place_answers(b))
+    if (!place_candidates(b) || !place_answers(b) || !place_facts(b))
         return wfre_fail_memory(error, "drawing a batch");
     *batch = &b->batch;
     return WFRE_OK;
@@ -401,7 +460,12 @@ static bool allocate(wfre_batcher *b)
     b->slot_of = wfre_alloc(entities, sizeof *b->slot_of);
     b->stamp = wfre_alloc_zero(entities, sizeof *b->stamp);
     b->chosen = wfre_alloc(queries * b->settings.positives, sizeof *b->chosen);
-    batch->trees = wfre_alloc(queries, sizeof *batch->trees);
+    size_t facts = b->settings.relation_loss > 0 ? b->settings.relation_facts : 0;
+    facts = facts < queries ? facts : queries;
+    batch->trees = wfre_alloc(queries + facts * b->settings.relation_rivals, sizeof *batch->trees);
+    batch->fact_query = wfre_alloc(facts, sizeof(uint32_t));
+    batch->fact_target = wfre_alloc(facts, sizeof(uint32_t));
+    batch->rival_begin = wfre_alloc(facts + 1, sizeof(uint32_t));
     batch->types = wfre_alloc(queries, sizeof *batch->types);
     batch->weights = wfre_alloc(queries, sizeof *batch->weights);
     batch->prices = wfre_alloc(queries, sizeof *batch->prices);
@@ -412,9 +476,9 @@ static bool allocate(wfre_batcher *b)
     bool own = b->settings.candidates == WFRE_CANDIDATES_OWN;
     batch->negatives = wfre_alloc(own ? queries * b->settings.negatives : 0, sizeof(uint32_t));
     return b->dealt && b->pile_types && b->order && b->slot_of && b->stamp && b->chosen &&
-           batch->trees && batch->types && batch->weights && batch->prices &&
-           batch->positive_begin && batch->positives && batch->answer_begin &&
-           batch->negative_begin && batch->negatives;
+           batch->trees && batch->types && batch->weights && batch->fact_query &&
+           batch->fact_target && batch->rival_begin && batch->prices && batch->positive_begin &&
+           batch->positives && batch->answer_begin && batch->negative_begin && batch->negatives;
 }
 
 wfre_status wfre_batcher_create(const wfre_graph *graph, const wfre_train_settings *settings,
@@ -446,6 +510,7 @@ void wfre_batcher_free(wfre_batcher *b)
     if (!b)
         return;
     wfre_sampler_free(b->sampler);
+    wfre_arena_free(&b->rivals);
     void *blocks[] = {b->dealt,
                       b->pile_types,
                       b->order,
@@ -462,7 +527,10 @@ void wfre_batcher_free(wfre_batcher *b)
                       b->batch.positives,
                       b->batch.answer_begin,
                       b->batch.negatives,
-                      b->batch.negative_begin};
+                      b->batch.negative_begin,
+                      b->batch.fact_query,
+                      b->batch.fact_target,
+                      b->batch.rival_begin};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         wfre_free(blocks[i]);
     wfre_free(b);

@@ -11,10 +11,10 @@
 /* Entities of a batch get slots: first the candidates, then the anchors that are no candidates. */
 typedef struct wfre_batch {
     size_t queries;
-    const wfre_node **trees;
-    uint32_t *types; /* index into wfre_train_type_names */
-    float *weights;  /* [queries], sum 1 */
-    float *prices;   /* [queries], of a question's mass */
+    const wfre_node **trees; /* [queries], then rivals: other edges of a query's entity */
+    uint32_t *types;         /* index into wfre_train_type_names */
+    float *weights;          /* [queries], sum 1 */
+    float *prices;           /* [queries], of a question's mass */
 
     uint32_t *slots; /* [slot_count] the entity of each slot */
     size_t slot_count;
@@ -22,6 +22,12 @@ typedef struct wfre_batch {
 
     uint32_t *positive_begin, *positives; /* candidate slots */
     uint32_t *answer_begin, *answers;     /* candidate slots of all known answers */
+    /* Facts whose relation is asked for: the single edge of a query, one of its answers, and rivals
+     * that do not lead there. */
+    size_t facts, rivals;
+    uint32_t *fact_query, *fact_target; /* [facts]; a target is a candidate slot */
+    uint32_t *rival_begin;              /* [facts + 1] */
+
     uint32_t *negative_begin, *negatives; /* each query's own; empty if candidates are shared */
 } wfre_batch;
 

@@ -66,6 +66,35 @@ void wfre_pair_engine_free(wfre_pair_engine *engine);
 WFRE_NODISCARD wfre_status wfre_loss_pairs(wfre_pair_engine *engine, const wfre_loss_batch *batch,
                                            double *loss, wfre_error *error);
 
+/* ---- the relation as a second target ------------------------------------------------------ */
+
+/* Facts of the batch whose relation is to be told from rivals. Rows are those of the embedded
+ * queries, which the rivals follow. */
+typedef struct wfre_relation_batch {
+    size_t facts, dim;
+    size_t rivals;               /* the row of the first rival */
+    const uint32_t *rival_begin; /* [facts + 1], counted from that row */
+    const uint32_t *own;         /* [facts] the row of the fact's own relation, of no other fact */
+    const uint32_t *targets;     /* [facts] candidate indexes */
+    const float *branches;       /* [rows, dim] */
+    const float *table;          /* [candidates, dim] */
+    float *branch_gradient;      /* [rows, dim], added to */
+    float *table_gradient;       /* [candidates, dim], added to */
+} wfre_relation_batch;
+
+typedef struct wfre_relation_engine wfre_relation_engine;
+
+WFRE_NODISCARD wfre_status wfre_relation_engine_create(const wfre_train_settings *settings,
+                                                       wfre_pool *pool, wfre_linalg *linalg,
+                                                       wfre_relation_engine **engine,
+                                                       wfre_error *error);
+void wfre_relation_engine_free(wfre_relation_engine *engine);
+
+/* Adds relation_loss times the mean over the facts of the cross-entropy of their relations. */
+WFRE_NODISCARD wfre_status wfre_loss_relations(wfre_relation_engine *engine,
+                                               const wfre_relation_batch *batch, double *loss,
+                                               wfre_error *error);
+
 /* ---- one query ---------------------------------------------------------------------------- */
 
 /* The logit of a candidate that does not count. */

@@ -54,6 +54,13 @@ const wfre_setting wfre_train_table[] = {
     {"mass", WFRE_SETTING_REAL, FIELD(mass), 0, 100, NULL,
      "what a unit of mass costs that a question's last projection gives, with the local guide",
      WFRE_SETTING_PLAIN},
+    {"relation-loss", WFRE_SETTING_REAL, FIELD(relation_loss), 0, 100, NULL,
+     "weight of telling the relation of a fact from others; 0: it is not asked for",
+     WFRE_SETTING_LATER},
+    {"relation-facts", WFRE_SETTING_U32, FIELD(relation_facts), 1, 1 << 20, NULL,
+     "facts a step whose relation is asked for", WFRE_SETTING_LATER},
+    {"relation-rivals", WFRE_SETTING_U32, FIELD(relation_rivals), 1, 1 << 16, NULL,
+     "other relations that each is compared with", WFRE_SETTING_LATER},
     {"lift", WFRE_SETTING_BOOL, FIELD(lift), 0, 0, NULL,
      "fit the lifts on validation queries when all is learned: yes or no", WFRE_SETTING_LATER},
     {"edges", WFRE_SETTING_BOOL, FIELD(edges), 0, 0, NULL,
@@ -311,8 +318,13 @@ wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
                               wfre_train_settings *settings, wfre_error *error)
 {
     GIVEN(settings);
-    wfre_train_settings made = {
-        .answer_weight = -0.5, .hard = 64, .stage = 0.7, .seed = 1, .precision = WFRE_FP32};
+    wfre_train_settings made = {.answer_weight = -0.5,
+                                .relation_facts = 256,
+                                .relation_rivals = 8,
+                                .hard = 64,
+                                .stage = 0.7,
+                                .seed = 1,
+                                .precision = WFRE_FP32};
     wfre_model_settings_default(&made.model);
     for (size_t i = 0; name && i < sizeof PAPER / sizeof PAPER[0]; i++)
         if (strcmp(PAPER[i].name, name) == 0) {

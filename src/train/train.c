@@ -215,15 +215,17 @@ static wfre_status between_steps(training *s, wfre_error *error)
 static wfre_status fit_edges(training *s, const wfre_validation *queries, double seconds,
                              wfre_model *model, wfre_error *error)
 {
-    char line[160];
+    char line[200];
     model->settings.way.by = WFRE_BY_EDGES;
     if (!queries)
         return WFRE_OK;
     CHECK(wfre_validation_edges(queries, model, seconds, s->monitor, error));
     (void)wfre_format(line, sizeof line,
-                      "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f}\n",
+                      "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f, "
+                      "\"edge_joined\": %.4f}\n",
                       model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
-                      model->settings.way.edge_sharpness, model->settings.way.edge_room);
+                      model->settings.way.edge_sharpness, model->settings.way.edge_room,
+                      model->settings.way.edge_joined);
     return wfre_outputs_log(&s->outputs, line, error);
 }
 
@@ -343,10 +345,11 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
     wfre_model_settings usual;
     wfre_model_settings_default(&usual);
     if (settings->edges && (settings->model.way.edge_sharpness != usual.way.edge_sharpness ||
-                            settings->model.way.edge_room != usual.way.edge_room))
+                            settings->model.way.edge_room != usual.way.edge_room ||
+                            settings->model.way.edge_joined != usual.way.edge_joined))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "edge-sharpness and edge-room are fitted when all is learned; "
-                         "`answering=edges` leaves them as they are set");
+                         "edge-sharpness, edge-room and edge-joined are fitted when all is "
+                         "learned; `answering=edges` leaves them as they are set");
     return WFRE_OK;
 }
 

@@ -57,7 +57,7 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
         .seed = t->settings.seed,
         .step = t->step,
     };
-    CHECK(wfre_program_compile(&t->program, t->batch->trees, t->batch->queries,
+    CHECK(wfre_program_compile(&t->program, t->batch->trees, t->batch->queries + t->batch->rivals,
                                t->model->settings.way.unions, error));
     CHECK(reserve(t, error));
     CHECK(wfre_run_forward(t->run, &t->program, &noise, error));
@@ -113,12 +113,37 @@ cleanup:
     return status;
 }
 
+/* The relation as a second target; the main loss has left its gradients. */
+static wfre_status score_relations(wfre_trainer *t, double *loss, wfre_error *error)
+{
+    size_t d = t->model->settings.dim, queries = t->batch->queries;
+    uint32_t rivals = t->program.root_begin[queries];
+    if (t->batch->facts == 0)
+        return WFRE_OK;
+    if (!WFRE_RESERVE(&t->own, &t->own_capacity, t->batch->facts))
+        return wfre_fail_memory(error, "training; lower relation-facts");
+    for (size_t f = 0; f < t->batch->facts; f++)
+        t->own[f] = t->program.root_begin[t->batch->fact_query[f]];
+    memset(t->branch_gradient + rivals * d, 0, t->batch->rivals * d * sizeof(float));
+    wfre_relation_batch view = {.facts = t->batch->facts,
+                                .dim = d,
+                                .rivals = rivals,
+                                .rival_begin = t->batch->rival_begin,
+                                .own = t->own,
+                                .targets = t->batch->fact_target,
+                                .branches = t->branches,
+                                .table = t->table,
+                                .branch_gradient = t->branch_gradient,
+                                .table_gradient = t->table_gradient};
+    return wfre_loss_relations(t->relations, &view, loss, error);
+}
+
 static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
 {
     size_t d = t->model->settings.dim;
     wfre_loss_batch view = {
         .queries = t->batch->queries,
-        .branch_count = t->program.root_count,
+        .branch_count = t->program.root_begin[t->batch->queries],
         .candidates = t->batch->candidate_count,
         .dim = d,
         .branch_begin = t->program.root_begin,
@@ -151,7 +176,7 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
                    : wfre_loss_matrix(t->loss, &view, loss, error));
     size_t anchors = t->batch->slot_count - t->batch->candidate_count;
     memset(t->table_gradient + t->batch->candidate_count * d, 0, anchors * d * sizeof(float));
-    return WFRE_OK;
+    return score_relations(t, loss, error);
 }
 
 /* Carries the gradients through the operators, and the entities' part into the table. */
@@ -365,6 +390,10 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
     else if ((s->guide == WFRE_GUIDE_SURROGATE || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
              !wfre_surrogate_suits(&s->model.score))
         wrong = "the surrogate is one of the score wfr with blocks of at most 24 bins";
+    else if (s->relation_loss > 0 && s->guide == WFRE_GUIDE_SCORE)
+        wrong = "relations are asked for with the local guide only: relation-loss must be 0";
+    else if (s->relation_loss > 0 && (s->relation_facts < 1 || s->relation_rivals < 1))
+        wrong = "relation-facts and relation-rivals must be at least 1";
     else if ((s->guide == WFRE_GUIDE_STAGED || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
              s->hard < 1)
         wrong = "a staged run needs hard candidates";
@@ -447,6 +476,7 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
         TRY(wfre_surrogate_fit(&t->settings.model.score, NULL, pool, 0, &t->surrogate, error));
         wfre_matrix_engine_use(t->loss, t->surrogate);
     }
+    TRY(wfre_relation_engine_create(&t->settings, pool, t->linalg, &t->relations, error));
     TRY(wfre_batcher_create(graph, &t->settings, pool, &t->batcher, error));
     t->started = wfre_clock();
     *result = t;
@@ -466,6 +496,8 @@ void wfre_trainer_free(wfre_trainer *t)
     wfre_matrix_engine_free(t->loss);
     wfre_surrogate_free(t->surrogate);
     wfre_pair_engine_free(t->pairs);
+    wfre_relation_engine_free(t->relations);
+    wfre_free(t->own);
     wfre_run_free(t->run);
     wfre_program_free(&t->program);
     for (uint32_t i = 0; i < WFRE_MAXIMUM_TENSORS; i++) {

@@ -26,3 +26,14 @@ show wfre eval g.kg - --scores s.tsv --scores ranking.tsv <q.tsv
 show wfre eval g.kg - --scores - <q.tsv
 printf '1p\t(p,#0,(e,#0))\t1\t\n' | show wfre eval g.kg - --scores s.tsv
 show wfre eval g.kg - --scores s.tsv --sample 1p <q.tsv
+# By how many edges have to be predicted.
+mkdir grown && printf 'a\tr\tb\nb\tr\tc\n' >grown/train.txt && printf 'a\tr\tc\nc\tr\td\nb\tr\td\n' >grown/valid.txt
+wfre import grown -o grown.kg >imported
+printf '2p\t(p,#0,(p,#0,(e,#0)))\t2\t3\n1p\t(p,#0,(e,#0))\t1\t2\n' >strata.tsv
+printf '0\t3\n1\t0\n1\t2\n' >strata-scores.tsv
+show wfre eval grown.kg strata.tsv --scores strata-scores.tsv --strata
+show wfre eval grown.kg strata.tsv --scores strata-scores.tsv --strata --csv
+show wfre eval grown.kg strata.tsv --scores strata-scores.tsv --strata --json
+show wfre eval grown.kg strata.tsv --scores strata-scores.tsv --strata --report by-strata >/dev/null
+grep -c 'By edges to predict' by-strata/report.html
+show wfre eval g.kg q.tsv --scores s.tsv --strata

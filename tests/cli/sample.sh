@@ -15,6 +15,9 @@ show wfre sample g.kg -o e.tsv --types nope --json
 # Into a pipe, where a summary has no place.
 wfre sample g.kg -o - --types '1p 2p,2in' --count 3 --seed 5 2>note | cmp - a.tsv && cat note
 show wfre sample g.kg -o - --json
+show wfre sample g.kg -o f.tsv --protocol betae --types '1p 2in' --count 3 --seed 5
+cat f.tsv
+show wfre sample g.kg -o f.tsv --protocol other
 show wfre sample g.kg -o d.tsv --types 3i
 ls d.tsv
 show wfre sample g.kg -o d.tsv --types '(i,(p,(e)),4x)'

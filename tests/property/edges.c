@@ -47,6 +47,14 @@ static double room(const brute_graph *brute, wfre_relation relation, uint32_t x)
     return log((n + 1) * (have[1] + 1.0) / (same + 1));
 }
 
+static bool joined(const brute_graph *brute, wfre_relation relation, uint32_t x, uint32_t y)
+{
+    bool found = false;
+    for (wfre_relation r = 0; r < 2 * brute->relations; r++)
+        found = found || (r != relation && has_edge(brute, r, x, y));
+    return found;
+}
+
 /* The logarithms of the truth values of the edges from x. */
 static void edges_from(const definition *d, wfre_relation relation, uint32_t x, double *out)
 {
@@ -64,6 +72,8 @@ static void edges_from(const definition *d, wfre_relation relation, uint32_t x, 
         double logit = wfre_by_embedding.logit(d->model, hits[i].score) +
                        settings->way.edge_room * room(d->brute, relation ^ 1, hits[i].entity);
         out[hits[i].entity] = settings->way.edge_sharpness * logit;
+        if (joined(d->brute, relation, x, hits[i].entity))
+            out[hits[i].entity] += settings->way.edge_joined;
         sum += exp(out[hits[i].entity]);
     }
     for (uint32_t y = 0; y < d->brute->entities; y++) {
@@ -137,6 +147,7 @@ static void trial(uint64_t seed)
     settings.way.by = WFRE_BY_EDGES;
     settings.way.edge_sharpness = 0.5 + (double)wfre_rng_float(&rng);
     settings.way.edge_room = (double)wfre_rng_float(&rng);
+    settings.way.edge_joined = seed % 4 == 0 ? 0 : 4 * (double)wfre_rng_float(&rng) - 2;
     wfre_model *model;
     definition d = {.brute = &brute, .graph = graph};
     assert_ok(wfre_model_create(graph, &settings, seed, &model, error));

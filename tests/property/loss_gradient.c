@@ -323,12 +323,117 @@ static void test_extreme_logits(void **state)
     close_fixture(&f);
 }
 
+/* ---- the relation as a second target ------------------------------------------------------ */
+
+enum { FACTS = 3, ROWS = 8 };
+
+/* Rows 0 to 2 are the facts' own, the others rivals; two facts have the same target, one has no
+ * rival at all. */
+static const uint32_t RIVAL_BEGIN[] = {0, 3, 3, 5}, OWN[] = {1, 0, 2}, TARGETS[] = {4, 1, 4};
+
+typedef struct relations {
+    fixture f;
+    wfre_relation_engine *engine;
+    wfre_relation_batch batch;
+    float rows[ROWS * DIM], row_gradient[ROWS * DIM];
+} relations;
+
+static double evaluate_relations(relations *r)
+{
+    double loss = 0;
+    memset(r->row_gradient, 0, sizeof r->row_gradient);
+    memset(r->f.table_gradient, 0, sizeof r->f.table_gradient);
+    assert_ok(wfre_loss_relations(r->engine, &r->batch, &loss, error));
+    return loss;
+}
+
+/* By the definition: the mean of the members' losses, a softmax of whole distances each. */
+static double defined_loss(const relations *r)
+{
+    const wfre_model_settings *model = &r->f.settings.model;
+    size_t width = DIM / model->members;
+    double eps = model->score.epsilon, tau = model->score.floor, loss = 0;
+    for (uint32_t m = 0; m < model->members; m++)
+        for (uint32_t f = 0; f < FACTS; f++) {
+            double own = 0, sum = 0;
+            for (uint32_t j = 0; j <= RIVAL_BEGIN[f + 1] - RIVAL_BEGIN[f]; j++) {
+                uint32_t row = j == 0 ? OWN[f] : 3 + RIVAL_BEGIN[f] + j - 1;
+                double distance = 0;
+                for (size_t i = m * width; i < (m + 1) * width; i++) {
+                    double x = (double)r->rows[row * DIM + i] + tau;
+                    double y = (double)r->f.table[TARGETS[f] * DIM + i] + tau;
+                    distance += x + y + eps - (2 + eps) * pow(x * y, 1 / (2 + eps));
+                }
+                double logit = -model->rho * distance * model->score.block / (double)width;
+                own = j == 0 ? logit : own;
+                sum += exp(logit);
+            }
+            loss += r->f.settings.relation_loss / FACTS * (log(sum) - own);
+        }
+    return loss / model->members;
+}
+
+static int compare_relations(relations *r, float *value, double gradient, double tolerance)
+{
+    float kept = *value;
+    *value = kept + 2e-3f;
+    double high = evaluate_relations(r), above = (double)*value;
+    *value = kept - 2e-3f;
+    double low = evaluate_relations(r), below = (double)*value;
+    *value = kept;
+    return fabs((high - low) / (above - below) - gradient) <= tolerance;
+}
+
+static void check_relations(uint32_t members, uint64_t seed)
+{
+    relations r;
+    open_fixture(&r.f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0, members, seed);
+    wfre_rng rng = wfre_rng_keyed(seed, 1, 0);
+    for (size_t i = 0; i < ROWS * DIM; i++)
+        r.rows[i] = 0.1f + 0.8f * wfre_rng_float(&rng);
+    r.f.settings.relation_loss = 1.7;
+    r.batch = (wfre_relation_batch){.facts = FACTS,
+                                    .dim = DIM,
+                                    .rivals = 3,
+                                    .rival_begin = RIVAL_BEGIN,
+                                    .own = OWN,
+                                    .targets = TARGETS,
+                                    .branches = r.rows,
+                                    .table = r.f.table,
+                                    .branch_gradient = r.row_gradient,
+                                    .table_gradient = r.f.table_gradient};
+    assert_ok(wfre_relation_engine_create(&r.f.settings, r.f.pool, r.f.linalg, &r.engine, error));
+    assert_true(fabs(evaluate_relations(&r) - defined_loss(&r)) < 1e-5);
+    float row[ROWS * DIM], table[CANDIDATES * DIM];
+    memcpy(row, r.row_gradient, sizeof row);
+    memcpy(table, r.f.table_gradient, sizeof table);
+    double size = 0;
+    for (size_t i = 0; i < ROWS * DIM; i++)
+        size = fmax(size, fabs((double)(row[i] /= (float)members)));
+    assert_true(size > 1e-3);
+    for (size_t i = 0; i < ROWS * DIM; i++)
+        assert_true(compare_relations(&r, &r.rows[i], (double)row[i], 0.01 * size + 2e-4));
+    for (size_t i = 0; i < CANDIDATES * DIM; i++)
+        assert_true(
+            compare_relations(&r, &r.f.table[i], (double)table[i] / members, 0.01 * size + 2e-4));
+    wfre_relation_engine_free(r.engine);
+    close_fixture(&r.f);
+}
+
+static void test_relations(void **state)
+{
+    (void)state;
+    check_relations(1, 70);
+    check_relations(2, 71);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),  cmocka_unit_test(test_surrogate),
-        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_ways_agree),
-        cmocka_unit_test(test_hardest), cmocka_unit_test(test_extreme_logits),
+        cmocka_unit_test(test_matrix),    cmocka_unit_test(test_surrogate),
+        cmocka_unit_test(test_pairs),     cmocka_unit_test(test_ways_agree),
+        cmocka_unit_test(test_hardest),   cmocka_unit_test(test_extreme_logits),
+        cmocka_unit_test(test_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "graph/graph.h"
 #include "sample/ground.h"
 #include "sample/queryset.h"
 #include "toy.h"
@@ -74,6 +75,76 @@ static void queries_keep_their_promises(void **state)
     wfre_queryset_clear(&set);
 }
 
+/* How many answers on the smaller graph the larger one refutes. */
+static size_t refuted(wfre_exact *exact, const wfre_queryset *set, uint32_t row)
+{
+    wfre_list all, easy = wfre_queryset_easy(set, row);
+    size_t count = 0;
+    assert_ok(wfre_exact_tree(exact, WFRE_TEST, set->rows[row].tree, &all, error));
+    for (size_t i = 0; i < easy.count; i++)
+        count += !wfre_list_has(all, easy.ids[i]);
+    return count;
+}
+
+/* The cap counts hard and refuted answers, not easy ones; negation refutes something; branches may
+ * be idle, and some are. */
+static void betae_queries_keep_theirs(void **state)
+{
+    (void)state;
+    enum { SMALL_CAP = 6 };
+    wfre_benchmark_options options = options_for("betae");
+    wfre_queryset set;
+    wfre_exact exact;
+    uint32_t differ, first;
+    size_t large = 0, idle = 0;
+    options.protocol = WFRE_PROTOCOL_BETAE;
+    options.cap = SMALL_CAP;
+    assert_ok(wfre_benchmark_sample(graph, &options, paths[0], NULL, NULL, NULL, NULL, error));
+    assert_ok(wfre_queryset_read(paths[0], graph, &set, error));
+    assert_int_equal(set.count, 14 * COUNT);
+    assert_ok(wfre_queryset_verify(&set, graph, WFRE_TEST, NULL, &differ, &first, error));
+    assert_int_equal(differ, 0);
+    assert_ok(wfre_exact_open(&exact, graph, error));
+    for (uint32_t i = 0; i < set.count; i++) {
+        const wfre_node *tree = set.rows[i].tree;
+        bool negated = wfre_tree_count(tree, WFRE_OP_NEGATE) > 0, matter;
+        size_t easy = wfre_queryset_easy(&set, i).count, hard = wfre_queryset_hard(&set, i).count;
+        size_t lost = refuted(&exact, &set, i);
+        assert_in_range(hard, 1, SMALL_CAP);
+        assert_in_range(lost, negated, negated ? SMALL_CAP : 0);
+        large += easy > SMALL_CAP;
+        assert_ok(wfre_branches_matter(&exact, WFRE_TEST, WFRE_BRANCHES_ALL, tree,
+                                       easy - lost + hard, &matter, error));
+        idle += !matter;
+    }
+    assert_true(large > 0);
+    assert_true(idle > 0);
+    wfre_exact_close(&exact);
+    wfre_queryset_clear(&set);
+}
+
+/* Every pair with something new within the cap, and no other, is a 1p query of BetaE's protocol. */
+static void betae_edges_are_all_there_are(void **state)
+{
+    (void)state;
+    wfre_benchmark_options options = options_for("1p");
+    wfre_queryset set;
+    size_t pairs = 0;
+    options.protocol = WFRE_PROTOCOL_BETAE;
+    options.count = 100000;
+    options.cap = 2;
+    assert_ok(wfre_benchmark_sample(graph, &options, paths[0], NULL, NULL, NULL, NULL, error));
+    assert_ok(wfre_queryset_read(paths[0], graph, &set, error));
+    for (wfre_relation r = 0; r < wfre_graph_relations(graph); r++)
+        for (wfre_entity e = 0; e < wfre_graph_entities(graph); e++) {
+            size_t more = wfre_graph_targets(graph, WFRE_TEST, r, e).count -
+                          wfre_graph_targets(graph, WFRE_VALID, r, e).count;
+            pairs += more > 0 && more <= options.cap;
+        }
+    assert_int_equal(set.count, pairs);
+    wfre_queryset_clear(&set);
+}
+
 static void threads_do_not_change_the_set(void **state)
 {
     (void)state;
@@ -141,6 +212,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries_keep_their_promises),
+        cmocka_unit_test(betae_queries_keep_theirs),
+        cmocka_unit_test(betae_edges_are_all_there_are),
         cmocka_unit_test(threads_do_not_change_the_set),
         cmocka_unit_test(types_that_run_out_are_reported),
         cmocka_unit_test(sampling_survives_failed_allocations),

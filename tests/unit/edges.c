@@ -6,6 +6,7 @@
 
 #include "base/rng.h"
 #include "fit/edges.h"
+#include "graph/graph.h"
 #include "predict.h"
 #include "toy.h"
 
@@ -287,6 +288,42 @@ static void test_fit_room(void **state)
     wfre_graph_close(pairs);
 }
 
+/* Puts an entity where a question is embedded, or beside it. */
+static void move_to(wfre_entity entity, const wfre_node *tree, float factor)
+{
+    float row[DIM];
+    assert_int_equal(predict_embed(model, tree, &model->settings.way, row), WFRE_OK);
+    for (int i = 0; i < DIM; i++)
+        model->entities[(size_t)entity * DIM + (size_t)i] = factor * row[i];
+}
+
+/* What another relation joins to a question's entity is the answer, or what stands before it. */
+static void test_fit_joined(void **state)
+{
+    (void)state;
+    for (int joined = 0; joined < 2; joined++) {
+        wfre_way way = model->settings.way;
+        uint32_t found = 0;
+        for (wfre_entity x = 0; x < ENTITIES / 2 && found < QUERIES; x++) {
+            wfre_list others = wfre_graph_targets(graph, WFRE_TRAIN, 2, x);
+            wfre_list known = wfre_graph_targets(graph, WFRE_TRAIN, 0, x);
+            if (others.count == 0 || wfre_list_has(known, others.ids[0]))
+                continue;
+            answers[found] = joined ? others.ids[0] : x + ENTITIES / 2;
+            queries[found] = (wfre_rank_query){
+                .tree = edge(0, x), .hard = {&answers[found], 1}, .standings = &standings[found]};
+            if (!joined) {
+                move_to(others.ids[0], edge(0, x), 1);
+                move_to(answers[found], edge(0, x), 0.9f);
+            }
+            found++;
+        }
+        assert_int_equal(found, QUERIES);
+        assert_int_equal(fit(graph, model, &way, QUERIES, NULL), WFRE_OK);
+        assert_true(joined ? way.edge_joined > 1 : way.edge_joined < -0.5);
+    }
+}
+
 /* Answers that lie just where the question is embedded. */
 static void test_fit_keeps_embedding(void **state)
 {
@@ -337,7 +374,7 @@ int main(void)
         cmocka_unit_test(test_estimates),     cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_fit_takes_edges),
         cmocka_unit_test(test_fit_room),      cmocka_unit_test(test_fit_keeps_embedding),
-        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_interrupt),     cmocka_unit_test(test_fit_joined),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

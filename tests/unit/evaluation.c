@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "eval/evaluation.h"
+#include "graph/graph.h"
 #include "star.h"
 
 static char folder[] = "/tmp/wfre-eval-XXXXXX";
@@ -113,6 +114,76 @@ static void test_ranking_without_scores(void **state)
     assert_ok(evaluate(1, NULL, &evaluation, error));
     assert_true(wfre_evaluation_type(evaluation, 0)->mean.mrr == (1 / 3.0 + 1) / 2);
     wfre_evaluation_free(evaluation);
+}
+
+/* a -> b is known, and so is b -> c; a -> d, d -> e and b -> e came later. */
+static wfre_graph *grown_graph(void)
+{
+    static const uint8_t EDGES[][3] = {{0, 1, WFRE_TRAIN},
+                                       {1, 2, WFRE_TRAIN},
+                                       {0, 3, WFRE_VALID},
+                                       {3, 5, WFRE_VALID},
+                                       {1, 4, WFRE_VALID}};
+    wfre_graph_builder *builder;
+    wfre_graph *made;
+    uint32_t id;
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (int i = 0; i < 6; i++)
+        assert_ok(wfre_graph_builder_entity(builder, &"abcdef"[i], 1, &id, error));
+    assert_ok(wfre_graph_builder_relation(builder, "r", 1, &id, error));
+    for (size_t i = 0; i < sizeof EDGES / sizeof EDGES[0]; i++)
+        assert_ok(wfre_graph_builder_triple(builder, (wfre_split)EDGES[i][2], EDGES[i][0], 0,
+                                            EDGES[i][1], error));
+    assert_ok(wfre_graph_builder_finish(builder, &made, error));
+    wfre_graph_builder_free(builder);
+    return made;
+}
+
+static void check_stratum(const wfre_evaluation_stratum *stratum, const char *name, bool whole,
+                          uint32_t missing, uint64_t answers, double mrr)
+{
+    assert_non_null(stratum);
+    assert_string_equal(stratum->row.name, name);
+    assert_int_equal(stratum->whole, whole);
+    assert_int_equal(stratum->missing, missing);
+    assert_int_equal(stratum->row.answers, answers);
+    assert_true(fabs(stratum->row.mean.mrr - mrr) < 1e-15);
+    assert_true(stratum->row.mrr_low <= mrr && mrr <= stratum->row.mrr_high);
+}
+
+static wfre_status evaluate_strata(void *context)
+{
+    wfre_evaluation *evaluation = NULL;
+    wfre_eval_options options;
+    wfre_eval_options_default(&options);
+    options.strata = true;
+    wfre_status status = wfre_evaluate_scores(context, queries_path, scores_path, &options, NULL,
+                                              NULL, &evaluation, NULL);
+    if (status == WFRE_OK) {
+        assert_int_equal(wfre_evaluation_strata(evaluation), 3);
+        check_stratum(wfre_evaluation_get_stratum(evaluation, 0), "1p, all 1 missing", true, 1, 1,
+                      1);
+        check_stratum(wfre_evaluation_get_stratum(evaluation, 1), "2p, 1 missing", false, 1, 1, 1);
+        check_stratum(wfre_evaluation_get_stratum(evaluation, 2), "2p, all 2 missing", true, 2, 1,
+                      1 / 3.0);
+        assert_null(wfre_evaluation_get_stratum(evaluation, 3));
+    }
+    wfre_evaluation_free(evaluation);
+    return status;
+}
+
+/* To e in two steps one edge must be predicted, to f both; e stands first, f behind two others. */
+static void test_strata(void **state)
+{
+    (void)state;
+    wfre_graph *grown = grown_graph();
+    write_files("2p\t(p,#0,(p,#0,(e,#0)))\t2\t4 5\n1p\t(p,#0,(e,#0))\t1\t3\n",
+                "0\t4\n0\t0\n0\t1\n0\t5\n1\t3\n");
+    assert_int_equal(evaluate_strata(grown), WFRE_OK);
+    sweep_allocations(evaluate_strata, grown);
+    write_files("1p\t(p,#0,(e,#0))\t1\t5\n", "0\t5\n"); /* not an answer there */
+    assert_int_equal(evaluate_strata(grown), WFRE_ERR_MISMATCH);
+    wfre_graph_close(grown);
 }
 
 /* 200 queries whose only hard answer has rank 1 or 2, in turns. */
@@ -225,13 +296,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_standings),
-        cmocka_unit_test(test_types_and_order),
-        cmocka_unit_test(test_ranking_without_scores),
-        cmocka_unit_test(test_interval),
-        cmocka_unit_test(test_bad_scores),
-        cmocka_unit_test(test_zero_byte),
-        cmocka_unit_test(test_nothing_to_rank),
+        cmocka_unit_test(test_standings),     cmocka_unit_test(test_types_and_order),
+        cmocka_unit_test(test_strata),        cmocka_unit_test(test_ranking_without_scores),
+        cmocka_unit_test(test_interval),      cmocka_unit_test(test_bad_scores),
+        cmocka_unit_test(test_zero_byte),     cmocka_unit_test(test_nothing_to_rank),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -27,6 +27,9 @@ static wfre_train_settings recipe(int variant)
     s.hard = 5;
     s.positives = variant == 2 ? 3 : 1;
     s.every_answer = variant < 2;
+    s.relation_loss = variant == 0 || variant == 2 ? 0.5 : 0;
+    s.relation_facts = 5;
+    s.relation_rivals = 3;
     s.steps = 6;
     s.drop_basis = variant == 0 || variant == 3 ? 0.1 : 0;
     if (variant == 4)
@@ -65,6 +68,40 @@ static void assert_same_model(const wfre_model *a, const wfre_model *b)
     for (uint32_t t = 0; t < a->tensor_count; t++)
         assert_memory_equal(a->tensors[t].data, b->tensors[t].data,
                             a->tensors[t].count * sizeof(float));
+}
+
+/* Facts are single edges with one of their answers, rivals lead from the same entity elsewhere. */
+static void test_rivals(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(4, 60, 4, 900);
+    wfre_train_settings s = recipe(0);
+    wfre_batcher *batcher;
+    const wfre_batch *batch;
+    size_t rivals = 0;
+    s.relation_facts = 7;
+    assert_ok(wfre_batcher_create(graph, &s, NULL, &batcher, error));
+    for (uint64_t step = 0; step < 20; step++) {
+        assert_ok(wfre_batcher_draw(batcher, step, &batch, error));
+        assert_in_range(batch->facts, 1, 7);
+        for (size_t f = 0; f < batch->facts; f++) {
+            const wfre_node *own = batch->trees[batch->fact_query[f]];
+            wfre_entity head = own->children[0]->id, target = batch->slots[batch->fact_target[f]];
+            assert_true(wfre_graph_has(graph, WFRE_TRAIN, head, own->id, target));
+            assert_in_range(batch->rival_begin[f + 1] - batch->rival_begin[f], 0, 3);
+            for (uint32_t i = batch->rival_begin[f]; i < batch->rival_begin[f + 1]; i++, rivals++) {
+                const wfre_node *rival = batch->trees[batch->queries + i];
+                assert_int_equal(rival->children[0]->id, head);
+                assert_false(wfre_graph_has(graph, WFRE_TRAIN, head, rival->id, target));
+                for (uint32_t k = batch->rival_begin[f]; k < i; k++)
+                    assert_int_not_equal(batch->trees[batch->queries + k]->id, rival->id);
+            }
+        }
+        assert_int_equal(batch->rival_begin[batch->facts], batch->rivals);
+    }
+    assert_true(rivals > 100);
+    wfre_batcher_free(batcher);
+    wfre_graph_close(graph);
 }
 
 static void test_threads(void **state)
@@ -886,6 +923,7 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rivals),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_resume),
         cmocka_unit_test(test_old_checkpoint),
