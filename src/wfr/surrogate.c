@@ -18,7 +18,7 @@ static const float SLOPE_FLOOR = 0.03f, STEP = 4e-3f;
 
 size_t wfre_surrogate_wanted(const wfre_score_settings *settings)
 {
-    return TEST_BLOCKS + 160 + 16 * (size_t)settings->block;
+    return TEST_BLOCKS + 320 + 16 * (size_t)settings->block;
 }
 
 bool wfre_surrogate_suits(const wfre_score_settings *settings)

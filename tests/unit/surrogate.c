@@ -26,7 +26,7 @@ static void test_presets(void **state)
         size_t rank;
     } cases[] = {
         {5, 3.14159265358979, 2, 0.997, 0.07, 8}, /* reference */
-        {5, 3, 1, 0.996, 0.10, 8},                /* paper */
+        {5, 3, 1, 0.996, 0.13, 8},                /* paper */
         {5, 3, WFRE_POWER_EXACT, 0.996, 0.11, 9},
         {5, 2, WFRE_POWER_EXACT, 0.990, 0.16, 10},
         {5, 1, WFRE_POWER_EXACT, 0.999, 0.02, 8}, /* no mass moves */
