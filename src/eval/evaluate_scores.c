@@ -201,7 +201,7 @@ wfre_status wfre_evaluate_scores_with(const wfre_graph *graph, const wfre_querys
                                       wfre_evaluation **evaluation, wfre_error *error)
 {
     GIVEN(graph);
-    GIVEN(queries);
+    GIVEN(set);
     GIVEN(scores);
     wfre_status status = WFRE_OK;
     double start = wfre_clock();
@@ -230,6 +230,8 @@ wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, c
                                  const wfre_monitor *monitor, wfre_evaluation **evaluation,
                                  wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(queries);
     wfre_queryset set = {0};
     wfre_status status = wfre_queryset_read(queries, graph, &set, error);
     if (status == WFRE_OK)
