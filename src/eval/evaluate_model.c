@@ -242,6 +242,9 @@ wfre_status wfre_evaluate_model(const wfre_graph *graph, const wfre_model *model
                                 wfre_pool *pool, const wfre_monitor *monitor,
                                 wfre_evaluation **evaluation, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(model);
+    GIVEN(queries);
     wfre_queryset set = {0};
     wfre_status status = wfre_queryset_read(queries, graph, &set, error);
     if (status == WFRE_OK)

@@ -232,6 +232,8 @@ wfre_status wfre_evaluate_scores(const wfre_graph *graph, const char *queries, c
                                  const wfre_monitor *monitor, wfre_evaluation **evaluation,
                                  wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(queries);
     wfre_queryset set = {0};
     wfre_status status = wfre_queryset_read(queries, graph, &set, error);
     if (status == WFRE_OK)

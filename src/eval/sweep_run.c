@@ -305,6 +305,9 @@ wfre_status wfre_sweep_run(const wfre_graph *graph, const wfre_queryset *queries
                            const wfre_sweep_options *options, wfre_pool *pool,
                            const wfre_monitor *monitor, wfre_sweep **sweep, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(queries);
+    GIVEN(options);
     wfre_status status = WFRE_OK;
     wfre_sweep *s = wfre_alloc_zero(1, sizeof *s);
     if (!s)

@@ -384,6 +384,7 @@ wfre_status wfre_calibrate_with(const wfre_graph *graph, wfre_model *model,
 {
     GIVEN(graph);
     GIVEN(model);
+    GIVEN(set);
     wfre_status status;
     wfre_rank_query *list = NULL;
     wfre_session *session = NULL;
@@ -411,6 +412,9 @@ cleanup:
 wfre_status wfre_calibrate(const wfre_graph *graph, wfre_model *model, const char *queries,
                            wfre_pool *pool, const wfre_monitor *monitor, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(model);
+    GIVEN(queries);
     wfre_queryset set = {0};
     wfre_status status = wfre_queryset_read(queries, graph, &set, error);
     if (status == WFRE_OK)

@@ -25,15 +25,16 @@ static void convert(float *counts, size_t most)
     }
 }
 
-wfre_status wfre_missing_measure(const wfre_graph *graph, wfre_split split, wfre_missing *missing,
-                                 wfre_error *error)
+wfre_status wfre_missing_counts_measure(const wfre_graph *graph, wfre_split split,
+                                        wfre_missing_counts *missing, wfre_error *error)
 {
     const wfre_adjacency *edges = wfre_graph_adjacency(graph, split);
     uint32_t relations = wfre_graph_relations(graph);
     wfre_status status = wfre_graph_settle(graph, error); /* it is read whole */
     if (status != WFRE_OK)
         return status;
-    *missing = (wfre_missing){.begin = wfre_alloc(relations + (size_t)1, sizeof *missing->begin)};
+    *missing =
+        (wfre_missing_counts){.begin = wfre_alloc(relations + (size_t)1, sizeof *missing->begin)};
     if (!missing->begin)
         return wfre_fail_memory(error, "counting edges");
     missing->begin[0] = 0;
@@ -57,9 +58,9 @@ wfre_status wfre_missing_measure(const wfre_graph *graph, wfre_split split, wfre
     return WFRE_OK;
 }
 
-void wfre_missing_free(wfre_missing *missing)
+void wfre_missing_counts_free(wfre_missing_counts *missing)
 {
     wfre_free(missing->begin);
     wfre_free(missing->logs);
-    *missing = (wfre_missing){0};
+    *missing = (wfre_missing_counts){0};
 }

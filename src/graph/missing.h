@@ -13,20 +13,21 @@
 
 #include "graph/graph.h"
 
-typedef struct wfre_missing {
+typedef struct wfre_missing_counts {
     size_t *begin; /* by directed relation, + 1 */
     float *logs;   /* from begin[r] on: of degrees 0, 1, ... */
-} wfre_missing;
+} wfre_missing_counts;
 
 /* Of one split's edges. To be freed in any case. */
-WFRE_NODISCARD wfre_status wfre_missing_measure(const wfre_graph *graph, wfre_split split,
-                                                wfre_missing *missing, wfre_error *error);
-void wfre_missing_free(wfre_missing *missing);
+WFRE_NODISCARD wfre_status wfre_missing_counts_measure(const wfre_graph *graph, wfre_split split,
+                                                       wfre_missing_counts *missing,
+                                                       wfre_error *error);
+void wfre_missing_counts_free(wfre_missing_counts *missing);
 
 /* The logarithm of what an entity lacks that has `degree` edges of a directed relation. No entity
  * may have more than it was measured with. */
-static inline float wfre_missing_log(const wfre_missing *missing, wfre_relation relation,
-                                     size_t degree)
+static inline float wfre_missing_counts_log(const wfre_missing_counts *missing,
+                                            wfre_relation relation, size_t degree)
 {
     return missing->logs[missing->begin[relation] + degree];
 }

@@ -20,7 +20,7 @@ struct wfre_engine {
     wfre_index *index;
     wfre_budget budget; /* of what is derived, but for matrices, which count themselves */
     pthread_mutex_t measuring;
-    wfre_missing room[WFRE_SPLITS]; /* of a split, once has_room says so */
+    wfre_missing_counts room[WFRE_SPLITS]; /* of a split, once has_room says so */
     _Atomic bool has_room[WFRE_SPLITS];
 };
 
@@ -50,7 +50,7 @@ wfre_scope wfre_session_enter(wfre_session *session, wfre_cancel *cancel, double
 
 /* How many edges entities lack, as the split shows it; made when first asked for. */
 WFRE_NODISCARD wfre_status wfre_engine_room(wfre_engine *engine, wfre_split split,
-                                            const wfre_missing **room, wfre_error *error);
+                                            const wfre_missing_counts **room, wfre_error *error);
 
 /* Makes the engine's search ready, if it is not yet: before the searcher is used. */
 WFRE_NODISCARD wfre_status wfre_session_prepare(wfre_session *session, wfre_error *error);

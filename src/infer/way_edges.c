@@ -36,7 +36,7 @@ struct wfre_edges {
 
     /* Of the call. */
     const wfre_adjacency *known;
-    const wfre_missing *room;
+    const wfre_missing_counts *room;
     const wfre_store *store; /* all entities, packed, if that pays; else NULL */
     wfre_way way;
 
@@ -174,8 +174,8 @@ static float room_of(const wfre_edges *e, wfre_relation relation, uint32_t group
         return 0;
     size_t degree = wfre_group_targets(e->known, group).count;
     return (float)(e->way.edge_sharpness * e->way.edge_room) *
-           (wfre_missing_log(e->room, relation ^ 1, degree) -
-            wfre_missing_log(e->room, relation ^ 1, 0));
+           (wfre_missing_counts_log(e->room, relation ^ 1, degree) -
+            wfre_missing_counts_log(e->room, relation ^ 1, 0));
 }
 
 /* Whether the graph has an edge by another relation. */
@@ -268,7 +268,8 @@ static void judge_row(void *context, size_t index, unsigned worker)
     memcpy(other, row, e->entities * sizeof *row);
     double sum = e->vectors->exp_shifted(e->entities, highest, other);
     wfre_relation relation = p->sources[index].relation;
-    float shift = (float)((double)wfre_missing_log(e->room, relation, known.count) - log(sum));
+    float shift =
+        (float)((double)wfre_missing_counts_log(e->room, relation, known.count) - log(sum));
     float factor = expf(shift);
     for (size_t y = 0; y < e->entities; y++) { /* log of the odds; beside it, 1 + odds */
         row[y] = larger(row[y] - highest + shift, NOTHING);

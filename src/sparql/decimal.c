@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wfre/base.h"
+
 enum { BASE = 1000000000, DIGITS = 9, WIDE = 2 * WFRE_SQ_LIMBS + 4 };
 
 /* A magnitude with room for products and shifted dividends. */
@@ -178,10 +180,7 @@ bool wfre_sq_decimal_real(double value, wfre_sq_decimal *number)
     if (!isfinite(value) || fabs(value) > 1e100)
         return false;
     /* the exact value of small numbers has too many digits; 40 behind the point will do */
-    int length = snprintf(text, sizeof text, "%.40f", value);
-    for (int i = 0; i < length; i++)
-        if (text[i] == ',')
-            text[i] = '.';
+    int length = wfre_format(text, sizeof text, "%.40f", value);
     return wfre_sq_decimal_parse(text, (size_t)length, number);
 }
 
@@ -202,7 +201,7 @@ double wfre_sq_decimal_double(const wfre_sq_decimal *number)
     for (size_t i = number->count; i-- > 0;)
         length += (size_t)snprintf(text + length, DIGITS + 1, "%09u", (unsigned)number->limbs[i]);
     (void)snprintf(text + length, sizeof text - length, "e-%u", (unsigned)number->scale);
-    double value = strtod(text, NULL);
+    double value = wfre_parse_real(text, NULL);
     return number->negative ? -value : value;
 }
 

@@ -3,7 +3,6 @@
 #include "sparql/value.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,12 +194,6 @@ double wfre_sq_value_real(const wfre_sq_value *value)
 
 /* ---- numbers as text ---------------------------------------------------------------------- */
 
-static char decimal_point(void)
-{
-    const char *point = localeconv()->decimal_point;
-    return point && point[0] ? point[0] : '.';
-}
-
 bool wfre_sq_read_double(wfre_name text, double *value)
 {
     char buffer[400];
@@ -237,10 +230,7 @@ bool wfre_sq_read_double(wfre_name text, double *value)
         return false;
     memcpy(buffer, text.bytes, text.length);
     buffer[text.length] = '\0';
-    for (char *p = buffer; *p; p++)
-        if (*p == '.')
-            *p = decimal_point();
-    *value = strtod(buffer, NULL);
+    *value = wfre_parse_real(buffer, NULL);
     return true;
 }
 
@@ -249,8 +239,8 @@ static void shortest(double value, bool single, char *digits, int *exponent)
 {
     char text[40];
     for (int precision = single ? 5 : 14; precision <= (single ? 8 : 16); precision++) {
-        (void)snprintf(text, sizeof text, "%.*e", precision, value);
-        double back = strtod(text, NULL);
+        (void)wfre_format(text, sizeof text, "%.*e", precision, value);
+        double back = wfre_parse_real(text, NULL);
         if (single ? (float)back == (float)value : back == value)
             break;
     }

@@ -442,6 +442,9 @@ wfre_status wfre_add_with(const wfre_graph *graph, const wfre_model *model, cons
                           wfre_graph **larger_graph, wfre_model **larger_model,
                           wfre_addition *report, wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(model);
+    GIVEN(extra);
     growth g = {.graph = graph, .model = model};
     wfre_status status;
     TRY(wfre_model_check_graph(model, graph, error));

@@ -317,6 +317,8 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
 wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
                               wfre_train_settings *settings, wfre_error *error)
 {
+    if (!name)
+        GIVEN(graph); /* it decides */
     GIVEN(settings);
     wfre_train_settings made = {.answer_weight = -0.5,
                                 .relation_facts = 256,
