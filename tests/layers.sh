@@ -12,8 +12,9 @@ check() {
 }
 
 check src/base    'base'                                           'base'
-check src/wfr     'base|score'                                     'base|wfr'
-check src/linalg  'base|bench'                                     'base|linalg'
+check src/simd    'base'                                           'base|simd'
+check src/wfr     'base|score'                                     'base|simd|wfr'
+check src/linalg  'base|bench'                                     'base|simd|linalg'
 check src/graph   'base|graph'                                     'base|graph'
 check src/query   'base|graph|query'                               'base|graph|query'
 check src/exact   'base|graph|query'                               'base|graph|query|exact'

@@ -10,18 +10,18 @@
 #include <string.h>
 
 #include "linalg/gemm.h"
-#include "linalg/simd.h"
 #include "linalg/tiles.h"
+#include "simd/simd.h"
 
 enum { SIDE = 16, BLOCK_K = 32, PANEL = 2 * SIDE, TILE_BYTES = 1024, STRIDE = 64 };
 
 /* A tile as 16 x 16 pairs of bfloat16 whose k follow each other, the first in the lower half. */
 typedef uint32_t pairs[SIDE * SIDE];
 
-INLINE uvec bits_of(const float *x, size_t count)
+INLINE vi bits_of(const float *x, size_t count)
 {
-    vec a = count >= LANES ? load(x) : load_part(x, count);
-    return (uvec)round_to_bf16(a);
+    vf a = count >= LANES ? vf_read(x) : vf_load_part(x, count);
+    return (vi)vf_round_to_bf16(a);
 }
 
 /* [row][pair], of numbers that lie along k */
@@ -31,7 +31,7 @@ static void pair_along_rows(const wfre_strip *tile, uint32_t *out)
     memset(out, 0, sizeof(pairs));
     for (size_t i = 0; i < tile->count; i++)
         for (size_t p = 0; p < tile->k; p += SIDE) {
-            uvec bits = bits_of(tile->x + i * tile->ld + p, tile->k - p) >> 16;
+            vi bits = bits_of(tile->x + i * tile->ld + p, tile->k - p) >> 16;
             *(halves *)(out + i * SIDE + p / 2) = __builtin_convertvector(bits, halves);
         }
 }
@@ -42,10 +42,10 @@ static void pair_across_rows(const wfre_strip *tile, uint32_t *out)
     memset(out, 0, sizeof(pairs));
     for (size_t p = 0; p < tile->k; p += 2) {
         const float *x = tile->x + p * tile->ld;
-        uvec even = bits_of(x, tile->count) >> 16, odd = {0};
+        vi even = bits_of(x, tile->count) >> 16, odd = {0};
         if (p + 1 < tile->k)
             odd = bits_of(x + tile->ld, tile->count) & 0xFFFF0000u;
-        *(uvec *)(out + p / 2 * SIDE) = even | odd;
+        *(vi *)(out + p / 2 * SIDE) = even | odd;
     }
 }
 
@@ -112,15 +112,15 @@ static void leave(void)
 /* C = alpha sums + beta C, where sums is [2][2] tiles of [16][16]. */
 static void finish_tile(const wfre_tile *tile, const float *sums)
 {
-    vec alpha = splat(tile->alpha), beta = splat(tile->beta);
+    vf alpha = vf_set(tile->alpha), beta = vf_set(tile->beta);
     for (size_t i = 0; i < tile->rows; i++)
         for (size_t j = 0; j < tile->columns; j += SIDE) {
-            vec sum = alpha * load(sums + ((i / SIDE * 2 + j / SIDE) * SIDE + i % SIDE) * SIDE);
+            vf sum = alpha * vf_read(sums + ((i / SIDE * 2 + j / SIDE) * SIDE + i % SIDE) * SIDE);
             float *c = tile->c + i * tile->ldc + j;
             size_t columns = tile->columns - j < SIDE ? tile->columns - j : SIDE;
             if (tile->beta != 0.0f)
-                sum = muladd(beta, load_part(c, columns), sum);
-            store_part(c, sum, columns);
+                sum = vf_fma(beta, vf_load_part(c, columns), sum);
+            vf_store_part(c, sum, columns);
         }
 }
 

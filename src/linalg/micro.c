@@ -9,7 +9,7 @@
 
 #include "base/bf16.h"
 #include "linalg/gemm.h"
-#include "linalg/simd.h"
+#include "simd/simd.h"
 
 enum {
     MR = LANES == 8 ? 6 : 14,
@@ -64,9 +64,9 @@ INLINE void pack(const wfre_strip *strip, size_t width, float *panel)
         return;
     size_t i = 0, n = strip->k * width;
     for (; i + LANES <= n; i += LANES)
-        store(panel + i, round_to_bf16(load(panel + i)));
+        vf_write(panel + i, vf_round_to_bf16(vf_read(panel + i)));
     if (i < n)
-        store_part(panel + i, round_to_bf16(load_part(panel + i, n - i)), n - i);
+        vf_store_part(panel + i, vf_round_to_bf16(vf_load_part(panel + i, n - i)), n - i);
 }
 
 static void pack_a(const wfre_strip *strip, void *panel)
@@ -93,20 +93,20 @@ static void finish_part(const wfre_tile *tile, float *c, const float *sums)
 INLINE void tile_rows(const wfre_tile *tile, size_t rows)
 {
     const float *a = tile->a, *b = tile->b;
-    vec low[MR], high[MR];
+    vf low[MR], high[MR];
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; i++)
-        low[i] = high[i] = splat(0.0f);
+        low[i] = high[i] = vf_set(0.0f);
     for (size_t p = 0; p < tile->k; p++, a += MR, b += NR) {
-        vec left = load(b), right = load(b + LANES);
+        vf left = vf_read(b), right = vf_read(b + LANES);
 #pragma GCC unroll 16
         for (size_t i = 0; i < rows; i++) {
-            vec factor = splat(a[i]);
-            low[i] = muladd(factor, left, low[i]);
-            high[i] = muladd(factor, right, high[i]);
+            vf factor = vf_set(a[i]);
+            low[i] = vf_fma(factor, left, low[i]);
+            high[i] = vf_fma(factor, right, high[i]);
         }
     }
-    vec alpha = splat(tile->alpha), beta = splat(tile->beta);
+    vf alpha = vf_set(tile->alpha), beta = vf_set(tile->beta);
     float *c = tile->c;
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; i++, c += tile->ldc) {
@@ -114,17 +114,17 @@ INLINE void tile_rows(const wfre_tile *tile, size_t rows)
         high[i] *= alpha;
         if (tile->columns < NR) {
             float sums[NR];
-            store(sums, low[i]);
-            store(sums + LANES, high[i]);
+            vf_write(sums, low[i]);
+            vf_write(sums + LANES, high[i]);
             finish_part(tile, c, sums);
             continue;
         }
         if (tile->beta != 0.0f) {
-            low[i] = muladd(beta, load(c), low[i]);
-            high[i] = muladd(beta, load(c + LANES), high[i]);
+            low[i] = vf_fma(beta, vf_read(c), low[i]);
+            high[i] = vf_fma(beta, vf_read(c + LANES), high[i]);
         }
-        store(c, low[i]);
-        store(c + LANES, high[i]);
+        vf_write(c, low[i]);
+        vf_write(c + LANES, high[i]);
     }
 }
 
@@ -182,7 +182,7 @@ static void compute_tile(const wfre_tile *tile)
 
 typedef float four __attribute__((vector_size(16)));
 
-INLINE eight fold(vec a)
+INLINE eight fold(vf a)
 {
 #if WFRE_LANES == 16
     return __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7) +
@@ -193,7 +193,7 @@ INLINE eight fold(vec a)
 }
 
 /* The sums of the lanes of four vectors: neighbours are added, then pairs, then halves. */
-INLINE four sum_lanes(const vec *v)
+INLINE four sum_lanes(const vf *v)
 {
     eight a = fold(v[0]), b = fold(v[1]), c = fold(v[2]), d = fold(v[3]);
     eight ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
@@ -206,29 +206,29 @@ INLINE four sum_lanes(const vec *v)
            __builtin_shufflevector(abcd, abcd, 4, 5, 6, 7);
 }
 
-typedef vec dot_sums[DOT_ROWS][DOT_COLUMNS];
+typedef vf dot_sums[DOT_ROWS][DOT_COLUMNS];
 
 /* `count` is LANES, or fewer at the end of a row. */
-INLINE vec load_rounded(const float *x, size_t count, bool round)
+INLINE vf load_rounded(const float *x, size_t count, bool round)
 {
-    vec a = count == LANES ? load(x) : load_part(x, count);
-    return round ? round_to_bf16(a) : a;
+    vf a = count == LANES ? vf_read(x) : vf_load_part(x, count);
+    return round ? vf_round_to_bf16(a) : a;
 }
 
 /* sums[i][j] += a[i] b[j] at k = p .. p+count-1 */
 INLINE void add_dots(dot_sums sums, size_t rows, const float *a, size_t lda, const float *const *b,
                      size_t p, size_t count, bool round)
 {
-    vec x[DOT_ROWS];
+    vf x[DOT_ROWS];
 #pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++)
         x[i] = load_rounded(a + i * lda + p, count, round);
 #pragma GCC unroll 4
     for (size_t j = 0; j < DOT_COLUMNS; j++) {
-        vec y = load_rounded(b[j] + p, count, round);
+        vf y = load_rounded(b[j] + p, count, round);
 #pragma GCC unroll 6
         for (size_t i = 0; i < rows; i++)
-            sums[i][j] = muladd(x[i], y, sums[i][j]);
+            sums[i][j] = vf_fma(x[i], y, sums[i][j]);
     }
 }
 
@@ -245,7 +245,7 @@ INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4
         for (size_t j = 0; j < DOT_COLUMNS; j++)
-            sums[i][j] = splat(0.0f);
+            sums[i][j] = vf_set(0.0f);
     size_t p = 0;
     for (; p + LANES <= job->k; p += LANES) {
         for (size_t j = 0; j < DOT_COLUMNS; j++)
@@ -312,18 +312,18 @@ INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t r
     const float *b = job->b + p * job->ldb;
     float *c = job->c + row * job->ldc;
     size_t along = job->transpose_a ? job->lda : 1, across = job->transpose_a ? 1 : job->lda;
-    vec factors[UPDATE_ROWS][UPDATE_DEPTH];
+    vf factors[UPDATE_ROWS][UPDATE_DEPTH];
 #pragma GCC unroll 4
     for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 4
         for (size_t q = 0; q < depth; q++) {
             float x = job->a[(row + i) * across + (p + q) * along];
             factors[i][q] =
-                splat(job->alpha * (round ? wfre_float_from_bf16(wfre_bf16_from_float(x)) : x));
+                vf_set(job->alpha * (round ? wfre_float_from_bf16(wfre_bf16_from_float(x)) : x));
         }
     for (size_t j = 0; j < job->n; j += LANES) {
         size_t count = job->n - j < LANES ? job->n - j : LANES;
-        vec y[UPDATE_DEPTH];
+        vf y[UPDATE_DEPTH];
 #pragma GCC unroll 4
         for (size_t q = 0; q < depth; q++) {
             y[q] = load_rounded(b + q * job->ldb + j, count, round);
@@ -332,14 +332,14 @@ INLINE void update_rows(const wfre_gemm_job *job, size_t row, size_t p, size_t r
 #pragma GCC unroll 4
         for (size_t i = 0; i < rows; i++) {
             float *to = c + i * job->ldc + j;
-            vec sum = fresh ? splat(0.0f) : load_rounded(to, count, false);
+            vf sum = fresh ? vf_set(0) : load_rounded(to, count, false);
 #pragma GCC unroll 4
             for (size_t q = 0; q < depth; q++)
-                sum = muladd(factors[i][q], y[q], sum);
+                sum = vf_fma(factors[i][q], y[q], sum);
             if (count == LANES)
-                store(to, sum);
+                vf_write(to, sum);
             else
-                store_part(to, sum, count);
+                vf_store_part(to, sum, count);
         }
     }
 }

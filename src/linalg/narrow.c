@@ -14,30 +14,30 @@ enum { MIX_ROWS = 6 };
 INLINE void mix_tile(const wfre_mix *mix, size_t row, size_t j, size_t rows, bool whole)
 {
     size_t columns = mix->n - j, first = columns < LANES ? columns : LANES;
-    vec low[MIX_ROWS], high[MIX_ROWS];
+    vf low[MIX_ROWS], high[MIX_ROWS];
 #pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++)
-        low[i] = high[i] = splat(0.0f);
+        low[i] = high[i] = vf_set(0.0f);
     for (size_t p = 0; p < mix->k; p++) {
         const float *a = mix->a + p * mix->rows + row, *b = mix->b + p * mix->n + j;
-        vec left = whole ? load(b) : load_part(b, first);
-        vec right = whole ? load(b + LANES) : load_part(b + first, columns - first);
+        vf left = whole ? vf_read(b) : vf_load_part(b, first);
+        vf right = whole ? vf_read(b + LANES) : vf_load_part(b + first, columns - first);
 #pragma GCC unroll 6
         for (size_t i = 0; i < rows; i++) {
-            vec factor = splat(a[i]);
-            low[i] = muladd(factor, left, low[i]);
-            high[i] = muladd(factor, right, high[i]);
+            vf factor = vf_set(a[i]);
+            low[i] = vf_fma(factor, left, low[i]);
+            high[i] = vf_fma(factor, right, high[i]);
         }
     }
 #pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++) {
         float *c = mix->c + (row + i) * mix->n + j;
         if (whole) {
-            store(c, low[i]);
-            store(c + LANES, high[i]);
+            vf_write(c, low[i]);
+            vf_write(c + LANES, high[i]);
         } else {
-            store_part(c, low[i], first);
-            store_part(c + first, high[i], columns - first);
+            vf_store_part(c, low[i], first);
+            vf_store_part(c + first, high[i], columns - first);
         }
     }
 }
@@ -88,36 +88,36 @@ typedef int16_t loose_words __attribute__((vector_size(4 * WFRE_LANES), aligned(
 
 float KERNEL(wfre_largest)(size_t n, const float *x)
 {
-    vec best = splat(0.0f);
+    vf best = vf_set(0.0f);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        best = maximum(best, (vec)((ivec)load(x + i) & INT32_MAX));
-    best = maximum(best, (vec)((ivec)load_part(x + i, n - i) & INT32_MAX));
+        best = vf_max(best, (vf)((vs)vf_read(x + i) & INT32_MAX));
+    best = vf_max(best, (vf)((vs)vf_load_part(x + i, n - i) & INT32_MAX));
     float largest = 0;
     for (int lane = 0; lane < LANES; lane++)
         largest = best[lane] > largest ? best[lane] : largest;
     return largest;
 }
 
-INLINE ivec rounded(vec x, float scale)
+INLINE vs rounded(vf x, float scale)
 {
-    ivec whole;
-    (void)nearest(maximum(minimum(x * scale, splat(127.0f)), splat(-127.0f)), &whole);
+    vs whole;
+    (void)vf_nearest(vf_max(vf_min(x * scale, vf_set(127.0f)), vf_set(-127.0f)), &whole);
     return whole;
 }
 
 void KERNEL(wfre_to_i8)(size_t n, float scale, const float *x, int8_t *y)
 {
     size_t i = 0;
-    ivec all[4];
+    vs all[4];
     for (; i + 4 * LANES <= n; i += 4 * LANES) {
         for (size_t k = 0; k < 4; k++)
-            all[k] = rounded(load(x + i + k * LANES), scale);
-        store_bytes(y + i, all);
+            all[k] = rounded(vf_read(x + i + k * LANES), scale);
+        vs_store_bytes(y + i, all);
     }
     for (; i < n; i += LANES) {
         size_t count = n - i < LANES ? n - i : LANES;
-        all[0] = rounded(load_part(x + i, count), scale);
+        all[0] = rounded(vf_load_part(x + i, count), scale);
         for (size_t k = 0; k < count; k++)
             y[i + k] = (int8_t)all[0][k];
     }
@@ -129,18 +129,18 @@ INLINE void dot_tile(const wfre_dots *d, size_t row, size_t rows, size_t query, 
 {
     const int8_t *x = d->x + row * d->n;
     const int16_t *y = d->y + query * d->n;
-    ivec lanes[4][4] = {{{0}}};
+    vs lanes[4][4] = {{{0}}};
     for (size_t i = 0; i < d->n; i += 2 * LANES) {
-        words wide[4];
+        vw wide[4];
 #pragma GCC unroll 4
         for (size_t r = 0; r < rows; r++)
-            wide[r] = __builtin_convertvector(*(const many_bytes *)(x + r * d->n + i), words);
+            wide[r] = __builtin_convertvector(*(const many_bytes *)(x + r * d->n + i), vw);
 #pragma GCC unroll 4
         for (size_t q = 0; q < count; q++) {
-            words own = *(const loose_words *)(y + q * d->n + i);
+            vw own = *(const loose_words *)(y + q * d->n + i);
 #pragma GCC unroll 4
             for (size_t r = 0; r < rows; r++)
-                lanes[r][q] += multiply_pairs(wide[r], own);
+                lanes[r][q] += vs_dot_pairs(wide[r], own);
         }
     }
     for (size_t r = 0; r < rows; r++)

@@ -3,7 +3,7 @@
 #define WFRE_SRC_LINALG_NARROW_H
 
 #include "linalg/linalg.h"
-#include "linalg/simd.h"
+#include "simd/simd.h"
 
 void KERNEL(wfre_mix)(const wfre_mix *mix);
 void KERNEL(wfre_transpose)(size_t rows, size_t columns, const float *x, float *y);

@@ -5,91 +5,91 @@
  * longer array its element lies, save in sums. */
 #include "linalg/kernels.h"
 #include "linalg/narrow.h"
-#include "linalg/simd.h"
+#include "simd/simd.h"
 
 /* ---- the functions on one vector ---------------------------------------------------------- */
 
 /* e^r for |r| <= ln(2)/2, the minimax polynomial of Cephes' expf. */
-INLINE vec exp_small(vec r)
+INLINE vf exp_small(vf r)
 {
-    vec p = splat(1.9875691500e-4f);
-    p = muladd(p, r, splat(1.3981999507e-3f));
-    p = muladd(p, r, splat(8.3334519073e-3f));
-    p = muladd(p, r, splat(4.1665795894e-2f));
-    p = muladd(p, r, splat(1.6666665459e-1f));
-    p = muladd(p, r, splat(5.0000001201e-1f));
-    return muladd(p, r * r, r) + 1.0f;
+    vf p = vf_set(1.9875691500e-4f);
+    p = vf_fma(p, r, vf_set(1.3981999507e-3f));
+    p = vf_fma(p, r, vf_set(8.3334519073e-3f));
+    p = vf_fma(p, r, vf_set(4.1665795894e-2f));
+    p = vf_fma(p, r, vf_set(1.6666665459e-1f));
+    p = vf_fma(p, r, vf_set(5.0000001201e-1f));
+    return vf_fma(p, r * r, r) + 1.0f;
 }
 
 /* 2 m 2^(n-1), which reaches n = 128; needs n > -126. */
-INLINE vec scale_by_power_of_two(vec m, ivec n)
+INLINE vf scale_by_power_of_two(vf m, vs n)
 {
-    return (m + m) * (vec)((uvec)(n + 126) << 23);
+    return (m + m) * (vf)((vi)(n + 126) << 23);
 }
 
-INLINE vec vector_exp(vec x)
+INLINE vf vector_exp(vf x)
 {
     const float lowest = -87.0f, highest = 88.8f;
-    ivec n;
-    vec clipped = maximum(minimum(x, splat(highest)), splat(lowest));
-    vec whole = nearest(clipped * 1.44269504089f, &n);
-    vec r = muladd(whole, splat(-0.693359375f), clipped);
-    r = muladd(whole, splat(2.12194440e-4f), r);
-    return choose(x < lowest, splat(0.0f), scale_by_power_of_two(exp_small(r), n));
+    vs n;
+    vf clipped = vf_max(vf_min(x, vf_set(highest)), vf_set(lowest));
+    vf whole = vf_nearest(clipped * 1.44269504089f, &n);
+    vf r = vf_fma(whole, vf_set(-0.693359375f), clipped);
+    r = vf_fma(whole, vf_set(2.12194440e-4f), r);
+    return vf_choose(x < lowest, vf_set(0.0f), scale_by_power_of_two(exp_small(r), n));
 }
 
 /* x = 2^exponent * m with m in [sqrt(1/2), sqrt(2)); returns log(m). x > 0 and finite; a subnormal
  * number is first multiplied by 2^23. */
-INLINE vec log_mantissa(vec x, vec *exponent)
+INLINE vf log_mantissa(vf x, vf *exponent)
 {
-    ivec tiny = x < 1.17549435e-38f;
-    x = choose(tiny, x * 8388608.0f, x);
+    vs tiny = x < 1.17549435e-38f;
+    x = vf_choose(tiny, x * 8388608.0f, x);
     const int32_t root_half = 0x3F3504F3; /* sqrt(1/2) */
-    ivec bits = (ivec)x - root_half;
-    ivec e = bits >> 23;
-    vec f = (vec)((bits & 0x7FFFFF) + root_half) - 1.0f;
-    *exponent = __builtin_convertvector(e + (tiny & -23), vec);
-    vec p = splat(7.0376836292e-2f);
-    p = muladd(p, f, splat(-1.1514610310e-1f));
-    p = muladd(p, f, splat(1.1676998740e-1f));
-    p = muladd(p, f, splat(-1.2420140846e-1f));
-    p = muladd(p, f, splat(1.4249322787e-1f));
-    p = muladd(p, f, splat(-1.6668057665e-1f));
-    p = muladd(p, f, splat(2.0000714765e-1f));
-    p = muladd(p, f, splat(-2.4999993993e-1f));
-    p = muladd(p, f, splat(3.3333331174e-1f));
-    vec square = f * f;
-    return muladd(square, splat(-0.5f), f) + p * f * square;
+    vs bits = (vs)x - root_half;
+    vs e = bits >> 23;
+    vf f = (vf)((bits & 0x7FFFFF) + root_half) - 1.0f;
+    *exponent = __builtin_convertvector(e + (tiny & -23), vf);
+    vf p = vf_set(7.0376836292e-2f);
+    p = vf_fma(p, f, vf_set(-1.1514610310e-1f));
+    p = vf_fma(p, f, vf_set(1.1676998740e-1f));
+    p = vf_fma(p, f, vf_set(-1.2420140846e-1f));
+    p = vf_fma(p, f, vf_set(1.4249322787e-1f));
+    p = vf_fma(p, f, vf_set(-1.6668057665e-1f));
+    p = vf_fma(p, f, vf_set(2.0000714765e-1f));
+    p = vf_fma(p, f, vf_set(-2.4999993993e-1f));
+    p = vf_fma(p, f, vf_set(3.3333331174e-1f));
+    vf square = f * f;
+    return vf_fma(square, vf_set(-0.5f), f) + p * f * square;
 }
 
-INLINE vec vector_log(vec x)
+INLINE vf vector_log(vf x)
 {
-    vec e;
-    vec y = log_mantissa(x, &e);
-    y = muladd(e, splat(-2.12194440e-4f), y);
-    y = muladd(e, splat(0.693359375f), y);
-    y = choose(x == 0.0f, splat(-__builtin_inff()), y);
-    return choose(x == __builtin_inff(), x, y);
+    vf e;
+    vf y = log_mantissa(x, &e);
+    y = vf_fma(e, vf_set(-2.12194440e-4f), y);
+    y = vf_fma(e, vf_set(0.693359375f), y);
+    y = vf_choose(x == 0.0f, vf_set(-__builtin_inff()), y);
+    return vf_choose(x == __builtin_inff(), x, y);
 }
 
 /* x^p = 2^(p e + p log2 m). p e is kept in two floats, since the whole part of the exponent may be
  * large and its last bits matter; overflow and underflow saturate. */
-INLINE vec vector_power(vec x, vec p)
+INLINE vf vector_power(vf x, vf p)
 {
-    vec e;
-    vec fraction = p * (log_mantissa(x, &e) * 1.44269504089f);
-    vec high = p * e, low = muladd(p, e, -high);
-    ivec n;
-    vec clipped = maximum(minimum(high, splat(1000.0f)), splat(-1000.0f));
-    vec whole = nearest(clipped + fraction, &n);
-    vec y = exp_small(((clipped - whole) + low + fraction) * 0.693147181f);
+    vf e;
+    vf fraction = p * (log_mantissa(x, &e) * 1.44269504089f);
+    vf high = p * e, low = vf_fma(p, e, -high);
+    vs n;
+    vf clipped = vf_max(vf_min(high, vf_set(1000.0f)), vf_set(-1000.0f));
+    vf whole = vf_nearest(clipped + fraction, &n);
+    vf y = exp_small(((clipped - whole) + low + fraction) * 0.693147181f);
     y = scale_by_power_of_two(y, n);
-    y = choose(n > 128, splat(__builtin_inff()), y);
-    y = choose((n < -125) | (x == 0.0f), splat(0.0f), y);
+    y = vf_choose(n > 128, vf_set(__builtin_inff()), y);
+    y = vf_choose((n < -125) | (x == 0.0f), vf_set(0.0f), y);
     return y;
 }
 
-INLINE vec vector_sigmoid(vec x)
+INLINE vf vector_sigmoid(vf x)
 {
     return 1.0f / (1.0f + vector_exp(-x));
 }
@@ -97,47 +97,47 @@ INLINE vec vector_sigmoid(vec x)
 /* ---- elementwise -------------------------------------------------------------------------- */
 
 /* y = f(x) */
-INLINE void map(size_t n, const float *x, float *y, vec (*f)(vec x))
+INLINE void map(size_t n, const float *x, float *y, vf (*f)(vf x))
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store(y + i, f(load(x + i)));
+        vf_write(y + i, f(vf_read(x + i)));
     if (i < n)
-        store_part(y + i, f(load_part(x + i, n - i)), n - i);
+        vf_store_part(y + i, f(vf_load_part(x + i, n - i)), n - i);
 }
 
 /* z = f(x, y) */
-INLINE void map2(size_t n, const float *x, const float *y, float *z, vec (*f)(vec x, vec y))
+INLINE void map2(size_t n, const float *x, const float *y, float *z, vf (*f)(vf x, vf y))
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store(z + i, f(load(x + i), load(y + i)));
+        vf_write(z + i, f(vf_read(x + i), vf_read(y + i)));
     if (i < n)
-        store_part(z + i, f(load_part(x + i, n - i), load_part(y + i, n - i)), n - i);
+        vf_store_part(z + i, f(vf_load_part(x + i, n - i), vf_load_part(y + i, n - i)), n - i);
 }
 
 /* y = f(x, p) with one p for all */
-INLINE void map_with(size_t n, float p, const float *x, float *y, vec (*f)(vec x, vec p))
+INLINE void map_with(size_t n, float p, const float *x, float *y, vf (*f)(vf x, vf p))
 {
-    vec all = splat(p);
+    vf all = vf_set(p);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store(y + i, f(load(x + i), all));
+        vf_write(y + i, f(vf_read(x + i), all));
     if (i < n)
-        store_part(y + i, f(load_part(x + i, n - i), all), n - i);
+        vf_store_part(y + i, f(vf_load_part(x + i, n - i), all), n - i);
 }
 
-INLINE vec one_minus(vec x)
+INLINE vf one_minus(vf x)
 {
     return 1.0f - x;
 }
 
-INLINE vec clamped(vec x)
+INLINE vf clamped(vf x)
 {
-    return minimum(maximum(x, splat(0.0f)), splat(1.0f));
+    return vf_min(vf_max(x, vf_set(0.0f)), vf_set(1.0f));
 }
 
-INLINE vec product(vec x, vec y)
+INLINE vf product(vf x, vf y)
 {
     return x * y;
 }
@@ -156,7 +156,7 @@ static void array_log(size_t n, const float *x, float *y)
 static void array_power(size_t n, float p, const float *x, float *y)
 {
     if (p == 0.5f)
-        map(n, x, y, square_root);
+        map(n, x, y, vf_sqrt);
     else
         map_with(n, p, x, y, vector_power);
 }
@@ -188,51 +188,52 @@ static void array_multiply(size_t n, const float *x, const float *y, float *z)
 
 static void array_axpy(size_t n, float alpha, const float *x, float *y)
 {
-    vec all = splat(alpha);
+    vf all = vf_set(alpha);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store(y + i, muladd(all, load(x + i), load(y + i)));
+        vf_write(y + i, vf_fma(all, vf_read(x + i), vf_read(y + i)));
     if (i < n)
-        store_part(y + i, muladd(all, load_part(x + i, n - i), load_part(y + i, n - i)), n - i);
+        vf_store_part(y + i, vf_fma(all, vf_load_part(x + i, n - i), vf_load_part(y + i, n - i)),
+                      n - i);
 }
 
 static void array_multiply_add(size_t n, const float *x, const float *y, float *z)
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        store(z + i, muladd(load(x + i), load(y + i), load(z + i)));
+        vf_write(z + i, vf_fma(vf_read(x + i), vf_read(y + i), vf_read(z + i)));
     if (i < n) {
-        vec part =
-            muladd(load_part(x + i, n - i), load_part(y + i, n - i), load_part(z + i, n - i));
-        store_part(z + i, part, n - i);
+        vf part = vf_fma(vf_load_part(x + i, n - i), vf_load_part(y + i, n - i),
+                         vf_load_part(z + i, n - i));
+        vf_store_part(z + i, part, n - i);
     }
 }
 
 /* ---- t-norms ------------------------------------------------------------------------------ */
 
-INLINE vec probabilistic_sum(vec x, vec y)
+INLINE vf probabilistic_sum(vf x, vf y)
 {
     return x + y - x * y;
 }
 
-INLINE vec bounded_and(vec x, vec y)
+INLINE vf bounded_and(vf x, vf y)
 {
-    return maximum(splat(0.0f), x + y - 1.0f);
+    return vf_max(vf_set(0.0f), x + y - 1.0f);
 }
 
-INLINE vec bounded_or(vec x, vec y)
+INLINE vf bounded_or(vf x, vf y)
 {
-    return minimum(splat(1.0f), x + y);
+    return vf_min(vf_set(1.0f), x + y);
 }
 
 static void array_combine(wfre_combine f, size_t n, const float *x, const float *y, float *z)
 {
     switch (f) {
     case WFRE_COMBINE_MIN:
-        map2(n, x, y, z, minimum);
+        map2(n, x, y, z, vf_min);
         break;
     case WFRE_COMBINE_MAX:
-        map2(n, x, y, z, maximum);
+        map2(n, x, y, z, vf_max);
         break;
     case WFRE_COMBINE_PRODUCT:
         map2(n, x, y, z, product);
@@ -251,53 +252,54 @@ static void array_combine(wfre_combine f, size_t n, const float *x, const float 
 
 /* The slopes df/dx; every f is symmetric, so df/dy is the same with its arguments exchanged. */
 
-INLINE vec min_slope(vec x, vec y)
+INLINE vf min_slope(vf x, vf y)
 {
-    return choose(x < y, splat(1.0f), choose(x > y, splat(0.0f), splat(0.5f)));
+    return vf_choose(x < y, vf_set(1.0f), vf_choose(x > y, vf_set(0.0f), vf_set(0.5f)));
 }
 
-INLINE vec max_slope(vec x, vec y)
+INLINE vf max_slope(vf x, vf y)
 {
     return min_slope(y, x);
 }
 
-INLINE vec product_slope(vec x, vec y)
+INLINE vf product_slope(vf x, vf y)
 {
     (void)x;
     return y;
 }
 
-INLINE vec sum_slope(vec x, vec y)
+INLINE vf sum_slope(vf x, vf y)
 {
     (void)x;
     return 1.0f - y;
 }
 
-INLINE vec bounded_and_slope(vec x, vec y)
+INLINE vf bounded_and_slope(vf x, vf y)
 {
-    return choose(x + y > 1.0f, splat(1.0f), splat(0.0f));
+    return vf_choose(x + y > 1.0f, vf_set(1.0f), vf_set(0.0f));
 }
 
-INLINE vec bounded_or_slope(vec x, vec y)
+INLINE vf bounded_or_slope(vf x, vf y)
 {
-    return choose(x + y < 1.0f, splat(1.0f), splat(0.0f));
+    return vf_choose(x + y < 1.0f, vf_set(1.0f), vf_set(0.0f));
 }
 
 /* dx += dz f'(x, y), dy += dz f'(y, x) */
 INLINE void add_slopes(size_t n, const float *x, const float *y, const float *dz, float *dx,
-                       float *dy, vec (*slope)(vec x, vec y))
+                       float *dy, vf (*slope)(vf x, vf y))
 {
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        vec a = load(x + i), b = load(y + i), g = load(dz + i);
-        store(dx + i, muladd(g, slope(a, b), load(dx + i)));
-        store(dy + i, muladd(g, slope(b, a), load(dy + i)));
+        vf a = vf_read(x + i), b = vf_read(y + i), g = vf_read(dz + i);
+        vf_write(dx + i, vf_fma(g, slope(a, b), vf_read(dx + i)));
+        vf_write(dy + i, vf_fma(g, slope(b, a), vf_read(dy + i)));
     }
     size_t rest = n - i;
     if (rest) {
-        vec a = load_part(x + i, rest), b = load_part(y + i, rest), g = load_part(dz + i, rest);
-        store_part(dx + i, muladd(g, slope(a, b), load_part(dx + i, rest)), rest);
-        store_part(dy + i, muladd(g, slope(b, a), load_part(dy + i, rest)), rest);
+        vf a = vf_load_part(x + i, rest), b = vf_load_part(y + i, rest),
+           g = vf_load_part(dz + i, rest);
+        vf_store_part(dx + i, vf_fma(g, slope(a, b), vf_load_part(dx + i, rest)), rest);
+        vf_store_part(dy + i, vf_fma(g, slope(b, a), vf_load_part(dy + i, rest)), rest);
     }
 }
 
@@ -337,27 +339,27 @@ typedef struct totals {
 } totals;
 
 typedef union halves_of {
-    vec whole;
+    vf whole;
     half halves[2];
 } halves_of;
 
-INLINE dvec lower(vec a)
+INLINE dvec lower(vf a)
 {
     return __builtin_convertvector(((halves_of){a}).halves[0], dvec);
 }
 
-INLINE dvec upper(vec a)
+INLINE dvec upper(vf a)
 {
     return __builtin_convertvector(((halves_of){a}).halves[1], dvec);
 }
 
-INLINE void add(totals *sums, vec a)
+INLINE void add(totals *sums, vf a)
 {
     sums->low += lower(a);
     sums->high += upper(a);
 }
 
-INLINE void add_product(totals *sums, vec a, vec b)
+INLINE void add_product(totals *sums, vf a, vf b)
 {
     sums->low += lower(a) * lower(b);
     sums->high += upper(a) * upper(b);
@@ -377,9 +379,9 @@ static double array_sum(size_t n, const float *x)
     totals sums = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        add(&sums, load(x + i));
+        add(&sums, vf_read(x + i));
     if (i < n)
-        add(&sums, load_part(x + i, n - i));
+        add(&sums, vf_load_part(x + i, n - i));
     return total(sums);
 }
 
@@ -388,24 +390,24 @@ static double array_dot(size_t n, const float *x, const float *y)
     totals sums = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        add_product(&sums, load(x + i), load(y + i));
+        add_product(&sums, vf_read(x + i), vf_read(y + i));
     if (i < n)
-        add_product(&sums, load_part(x + i, n - i), load_part(y + i, n - i));
+        add_product(&sums, vf_load_part(x + i, n - i), vf_load_part(y + i, n - i));
     return total(sums);
 }
 
 static float array_dot_float(size_t n, const float *x, const float *y)
 {
-    vec sums[4] = {splat(0.0f), splat(0.0f), splat(0.0f), splat(0.0f)};
+    vf sums[4] = {vf_set(0), vf_set(0), vf_set(0), vf_set(0)};
     size_t i = 0;
     for (; i + 4 * LANES <= n; i += 4 * LANES)
         for (size_t j = 0; j < 4; j++)
-            sums[j] = muladd(load(x + i + j * LANES), load(y + i + j * LANES), sums[j]);
+            sums[j] = vf_fma(vf_read(x + i + j * LANES), vf_read(y + i + j * LANES), sums[j]);
     for (; i + LANES <= n; i += LANES)
-        sums[0] = muladd(load(x + i), load(y + i), sums[0]);
+        sums[0] = vf_fma(vf_read(x + i), vf_read(y + i), sums[0]);
     if (i < n)
-        sums[1] = muladd(load_part(x + i, n - i), load_part(y + i, n - i), sums[1]);
-    vec all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        sums[1] = vf_fma(vf_load_part(x + i, n - i), vf_load_part(y + i, n - i), sums[1]);
+    vf all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     float sum = 0;
     for (int lane = 0; lane < LANES; lane++)
         sum += all[lane];
@@ -419,10 +421,10 @@ static double array_squared_norm(size_t n, const float *x)
 
 static float array_maximum(size_t n, const float *x)
 {
-    vec best = splat(x[0]);
+    vf best = vf_set(x[0]);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        best = maximum(best, load(x + i));
+        best = vf_max(best, vf_read(x + i));
     float highest = best[0];
     for (int lane = 1; lane < LANES; lane++)
         highest = best[lane] > highest ? best[lane] : highest;
@@ -436,43 +438,43 @@ static double array_exp_shifted(size_t n, float shift, float *x)
     totals sums = {0};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        vec y = vector_exp(load(x + i) - shift);
-        store(x + i, y);
+        vf y = vector_exp(vf_read(x + i) - shift);
+        vf_write(x + i, y);
         add(&sums, y);
     }
     if (i < n) {
-        store_part(x + i, vector_exp(load_part(x + i, n - i) - shift), n - i);
-        add(&sums, load_part(x + i, n - i));
+        vf_store_part(x + i, vector_exp(vf_load_part(x + i, n - i) - shift), n - i);
+        add(&sums, vf_load_part(x + i, n - i));
     }
     return total(sums);
 }
 
 /* ---- layer norm --------------------------------------------------------------------------- */
 
-INLINE vec activate(wfre_activation activation, vec x)
+INLINE vf activate(wfre_activation activation, vf x)
 {
     return activation == WFRE_SIGMOID ? vector_sigmoid(x)
-           : activation == WFRE_RELU  ? maximum(x, splat(0.0f))
+           : activation == WFRE_RELU  ? vf_max(x, vf_set(0.0f))
                                       : x;
 }
 
 /* g = dy times the derivative of the activation, which its result y tells. */
-INLINE vec activation_gradient(wfre_activation activation, vec y, vec dy)
+INLINE vf activation_gradient(wfre_activation activation, vf y, vf dy)
 {
-    return activation == WFRE_SIGMOID ? dy * (y * (1.0f - y))
-           : activation == WFRE_RELU  ? choose(y > 0.0f, dy, splat(0.0f))
-                                      : dy;
+    if (activation == WFRE_SIGMOID)
+        return dy * (y * (1.0f - y));
+    return activation == WFRE_RELU ? vf_choose(y > 0.0f, dy, vf_set(0.0f)) : dy;
 }
 
 static float squared_distance(size_t n, const float *x, float centre)
 {
-    vec total = splat(0.0f);
+    vf total = vf_set(0.0f);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        vec difference = load(x + i) - centre;
-        total = muladd(difference, difference, total);
+        vf difference = vf_read(x + i) - centre;
+        total = vf_fma(difference, difference, total);
     }
-    float sum = lane_sum(total);
+    float sum = vf_total(total);
     for (; i < n; i++)
         sum += (x[i] - centre) * (x[i] - centre);
     return sum;
@@ -484,14 +486,15 @@ INLINE void norm_row(wfre_activation activation, const wfre_norm_job *job, const
 {
     size_t i = 0, n = job->width;
     for (; i + LANES <= n; i += LANES) {
-        vec hat = (load(x + i) - mean) * rstd;
-        store(y + i, activate(activation, muladd(hat, load(job->gain + i), load(job->bias + i))));
+        vf hat = (vf_read(x + i) - mean) * rstd;
+        vf_write(y + i,
+                 activate(activation, vf_fma(hat, vf_read(job->gain + i), vf_read(job->bias + i))));
     }
     size_t rest = n - i;
     if (rest) {
-        vec hat = (load_part(x + i, rest) - mean) * rstd;
-        vec s = muladd(hat, load_part(job->gain + i, rest), load_part(job->bias + i, rest));
-        store_part(y + i, activate(activation, s), rest);
+        vf hat = (vf_load_part(x + i, rest) - mean) * rstd;
+        vf s = vf_fma(hat, vf_load_part(job->gain + i, rest), vf_load_part(job->bias + i, rest));
+        vf_store_part(y + i, activate(activation, s), rest);
     }
 }
 
@@ -503,7 +506,7 @@ static void array_norm_forward(const wfre_norm_job *job, size_t first, size_t la
         float width = (float)job->width;
         float mean = (float)(array_sum(job->width, x) / (double)width);
         float variance = squared_distance(job->width, x, mean) / width;
-        float rstd = 1.0f / square_root(splat(variance + job->epsilon))[0];
+        float rstd = 1.0f / vf_sqrt(vf_set(variance + job->epsilon))[0];
         job->mean[row] = mean;
         job->rstd[row] = rstd;
         switch (job->activation) {
@@ -522,9 +525,9 @@ static void array_norm_forward(const wfre_norm_job *job, size_t first, size_t la
 
 /* The pieces of one row that its gradient needs at columns i .. i+LANES-1. */
 typedef struct norm_terms {
-    vec hat; /* (x - mean) rstd */
-    vec g;   /* dy act' */
-    vec h;   /* g gain */
+    vf hat; /* (x - mean) rstd */
+    vf g;   /* dy act' */
+    vf h;   /* g gain */
 } norm_terms;
 
 typedef struct norm_gradient {
@@ -537,10 +540,10 @@ INLINE norm_terms terms_at(wfre_activation activation, const norm_gradient *row,
                            size_t count)
 {
     bool whole = count == LANES;
-    vec x = whole ? load(row->x + i) : load_part(row->x + i, count);
-    vec y = whole ? load(row->y + i) : load_part(row->y + i, count);
-    vec dy = whole ? load(row->dy + i) : load_part(row->dy + i, count);
-    vec gain = whole ? load(row->gain + i) : load_part(row->gain + i, count);
+    vf x = whole ? vf_read(row->x + i) : vf_load_part(row->x + i, count);
+    vf y = whole ? vf_read(row->y + i) : vf_load_part(row->y + i, count);
+    vf dy = whole ? vf_read(row->dy + i) : vf_load_part(row->dy + i, count);
+    vf gain = whole ? vf_read(row->gain + i) : vf_load_part(row->gain + i, count);
     norm_terms terms;
     terms.hat = (x - row->mean) * row->rstd;
     terms.g = activation_gradient(activation, y, dy);
@@ -554,30 +557,30 @@ INLINE void norm_row_backward(wfre_activation activation, const norm_gradient *r
                               float *dgain, float *dbias)
 {
     size_t n = row->width, i = 0;
-    vec sum = splat(0.0f), projected = splat(0.0f);
+    vf sum = vf_set(0.0f), projected = vf_set(0.0f);
     for (; i + LANES <= n; i += LANES) {
         norm_terms t = terms_at(activation, row, i, LANES);
         sum += t.h;
-        projected = muladd(t.h, t.hat, projected);
-        store(dgain + i, muladd(t.g, t.hat, load(dgain + i)));
-        store(dbias + i, t.g + load(dbias + i));
+        projected = vf_fma(t.h, t.hat, projected);
+        vf_write(dgain + i, vf_fma(t.g, t.hat, vf_read(dgain + i)));
+        vf_write(dbias + i, t.g + vf_read(dbias + i));
     }
     size_t rest = n - i;
     if (rest) {
         norm_terms t = terms_at(activation, row, i, rest);
         sum += t.h;
-        projected = muladd(t.h, t.hat, projected);
-        store_part(dgain + i, muladd(t.g, t.hat, load_part(dgain + i, rest)), rest);
-        store_part(dbias + i, t.g + load_part(dbias + i, rest), rest);
+        projected = vf_fma(t.h, t.hat, projected);
+        vf_store_part(dgain + i, vf_fma(t.g, t.hat, vf_load_part(dgain + i, rest)), rest);
+        vf_store_part(dbias + i, t.g + vf_load_part(dbias + i, rest), rest);
     }
-    float mean_h = lane_sum(sum) / (float)n, mean_h_hat = lane_sum(projected) / (float)n;
+    float mean_h = vf_total(sum) / (float)n, mean_h_hat = vf_total(projected) / (float)n;
     for (i = 0; i + LANES <= n; i += LANES) {
         norm_terms t = terms_at(activation, row, i, LANES);
-        store(dx + i, row->rstd * (t.h - mean_h - t.hat * mean_h_hat));
+        vf_write(dx + i, row->rstd * (t.h - mean_h - t.hat * mean_h_hat));
     }
     if (rest) {
         norm_terms t = terms_at(activation, row, i, rest);
-        store_part(dx + i, row->rstd * (t.h - mean_h - t.hat * mean_h_hat), rest);
+        vf_store_part(dx + i, row->rstd * (t.h - mean_h - t.hat * mean_h_hat), rest);
     }
 }
 
@@ -610,19 +613,19 @@ static void array_norm_backward(const wfre_norm_job *job, size_t first, size_t l
 /* ---- AdamW -------------------------------------------------------------------------------- */
 
 typedef struct adamw_vectors {
-    vec p, first, second;
+    vf p, first, second;
 } adamw_vectors;
 
 /* The update of wfre_adamw (linalg.h) on one vector. */
-INLINE adamw_vectors adamw_vector(const wfre_adamw *adamw, adamw_vectors old, vec gradient)
+INLINE adamw_vectors adamw_vector(const wfre_adamw *adamw, adamw_vectors old, vf gradient)
 {
-    vec g = gradient * adamw->gradient_scale;
+    vf g = gradient * adamw->gradient_scale;
     adamw_vectors new;
-    new.first = muladd(splat(adamw->beta1), old.first, (1.0f - adamw->beta1) * g);
-    new.second = muladd(splat(adamw->beta2), old.second, (1.0f - adamw->beta2) * g * g);
-    vec root = square_root(adamw->correction2 * new.second) + adamw->epsilon;
-    vec direction = adamw->correction1 * new.first / root;
-    new.p = muladd(splat(-adamw->rate), muladd(splat(adamw->decay), old.p, direction), old.p);
+    new.first = vf_fma(vf_set(adamw->beta1), old.first, (1.0f - adamw->beta1) * g);
+    new.second = vf_fma(vf_set(adamw->beta2), old.second, (1.0f - adamw->beta2) * g * g);
+    vf root = vf_sqrt(adamw->correction2 * new.second) + adamw->epsilon;
+    vf direction = adamw->correction1 * new.first / root;
+    new.p = vf_fma(vf_set(-adamw->rate), vf_fma(vf_set(adamw->decay), old.p, direction), old.p);
     if (adamw->project)
         new.p = clamped(new.p);
     return new;
@@ -634,24 +637,24 @@ static void array_adamw(const wfre_adamw *settings, size_t n, float *p, float *f
     const wfre_adamw adamw = *settings; /* a copy that no store can change */
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        adamw_vectors v = {load(p + i), load(first + i), load(second + i)};
-        v = adamw_vector(&adamw, v, load(gradient + i));
-        store(p + i, v.p);
-        store(first + i, v.first);
-        store(second + i, v.second);
+        adamw_vectors v = {vf_read(p + i), vf_read(first + i), vf_read(second + i)};
+        v = adamw_vector(&adamw, v, vf_read(gradient + i));
+        vf_write(p + i, v.p);
+        vf_write(first + i, v.first);
+        vf_write(second + i, v.second);
         if (adamw.clear_gradient)
-            store(gradient + i, splat(0.0f));
+            vf_write(gradient + i, vf_set(0.0f));
     }
     size_t rest = n - i;
     if (rest) {
-        adamw_vectors v = {load_part(p + i, rest), load_part(first + i, rest),
-                           load_part(second + i, rest)};
-        v = adamw_vector(&adamw, v, load_part(gradient + i, rest));
-        store_part(p + i, v.p, rest);
-        store_part(first + i, v.first, rest);
-        store_part(second + i, v.second, rest);
+        adamw_vectors v = {vf_load_part(p + i, rest), vf_load_part(first + i, rest),
+                           vf_load_part(second + i, rest)};
+        v = adamw_vector(&adamw, v, vf_load_part(gradient + i, rest));
+        vf_store_part(p + i, v.p, rest);
+        vf_store_part(first + i, v.first, rest);
+        vf_store_part(second + i, v.second, rest);
         if (adamw.clear_gradient)
-            store_part(gradient + i, splat(0.0f), rest);
+            vf_store_part(gradient + i, vf_set(0.0f), rest);
     }
 }
 

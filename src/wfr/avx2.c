@@ -1,5 +1,5 @@
 /* AVX2 kernels. */
-#include "wfr/vec8.h"
+#include "wfr/power8.h"
 
 #include "wfr/float_kernels.h"
 

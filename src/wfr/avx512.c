@@ -1,5 +1,6 @@
 /* AVX-512 kernels. */
-#include "wfr/vec16.h"
+#include "simd/vec16.h"
+#include "wfr/power16.h"
 
 #include "wfr/float_kernels.h"
 

@@ -57,6 +57,8 @@ enum { PADDING = WFRE_BLOCK_LIMIT, PADDED = WFRE_BLOCK_LIMIT + 2 * PADDING };
 /* Ranking needs psi of the last three iterations. */
 enum { PSI_ROWS = 3 };
 
+enum { STREAMS = 2 };
+
 /* STREAMS groups are solved at the same time. An iteration is a long chain of dependent
  * instructions; while one group waits for its chain, the other one runs. */
 typedef struct lane_group {

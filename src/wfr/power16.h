@@ -1,6 +1,9 @@
-/* The power of the 16-lane kernels, by tables of 32 entries; see tables.h. */
+/* The power of the 16-lane kernels, by tables of 32 entries; see tables.h. Behind simd/vec16.h, or
+ * what the tests take instead. */
 #ifndef WFRE_SRC_WFR_POWER16_H
 #define WFRE_SRC_WFR_POWER16_H
+
+#include "wfr/tables.h"
 
 static const power_shape POWER_NEAR = {
     .index_bits = 5, .levels = 2, .mantissa_bits = 3, .degree = 4};

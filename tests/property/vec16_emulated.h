@@ -5,7 +5,7 @@
 
 enum { LANES = 16 };
 
-#include "wfr/vec.h"
+#include "simd/vec.h"
 
 typedef union float_halves {
     vf whole;

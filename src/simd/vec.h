@@ -1,29 +1,40 @@
-/* Vectors of LANES floats and of half as many doubles: what is the same for every width. vec8.h and
- * vec16.h define LANES, include this file, and add what needs instructions of their own:
+/* Vectors of LANES floats and of half as many doubles: what is the same for every width. vec8.h,
+ * vec16.h and emulated.h define LANES, include this file, and add what needs instructions of their
+ * own:
  *
  *     vf_fma(x, y, z)        x y + z, rounded once
  *     vf_fms(x, y, z)        x y - z
  *     vf_fnma(x, y, z)       z - x y; this and the first for doubles too, wd_*
- *     vf_max(x, y), vf_min(x, y)
+ *     vf_max(x, y), vf_min(x, y), vf_sqrt(x)
  *     vf_reciprocal(x)       1 / x to 4e-4 of it
  *     vf_gather(p, stride)   p[0], p[stride], p[2 stride], ...
- *     vf_power(...)          factor * s^-p by tables.h, in the shapes POWER_NEAR and POWER_WIDE
- */
-#ifndef WFRE_SRC_WFR_VEC_H
-#define WFRE_SRC_WFR_VEC_H
+ *     vf_choose(mask, x, y)  x where the mask's lane is all ones, y where it is zero
+ *     vf_load_part(p, n)     the first n lanes, zeros after them; touches no memory beyond
+ *     vf_store_part(p, x, n)
+ *     vs_dot_pairs(a, b)     lane i: a[2i] b[2i] + a[2i+1] b[2i+1]
+ *     vs_store_bytes(p, a)   the lanes of four vectors, all within -128 .. 127, as bytes
+ *     vf_lookup*(...)        entries of small tables
+ *
+ * emulated.h has what kernels of one source for all widths use (simd.h). */
+#ifndef WFRE_SRC_SIMD_VEC_H
+#define WFRE_SRC_SIMD_VEC_H
 
-#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
-#include "wfr/inline.h"
-#include "wfr/tables.h"
+#include "simd/inline.h"
 
-/* Groups of lanes that are solved at the same time. */
-enum { STREAMS = 2, WIDE_LANES = LANES / 2 };
+enum { WIDE_LANES = LANES / 2 };
 
 #define VECTOR(bytes) __attribute__((vector_size(bytes), may_alias))
 typedef float vf VECTOR(4 * LANES);         /* LANES floats */
 typedef uint32_t vi VECTOR(4 * LANES);      /* their bits */
+typedef int32_t vs VECTOR(4 * LANES);       /* the same as signed numbers */
+typedef int16_t vw VECTOR(4 * LANES);       /* twice as many of half the size */
 typedef float vh VECTOR(4 * WIDE_LANES);    /* half of them */
 typedef double wd VECTOR(8 * WIDE_LANES);   /* WIDE_LANES doubles */
 typedef uint64_t wi VECTOR(8 * WIDE_LANES); /* their bits */
@@ -31,6 +42,7 @@ typedef struct vd {
     wd part[2];
 } vd; /* LANES doubles */
 
+#if defined(__x86_64__)
 /* Results too small for a normal number become 0, in the calling thread until restored. */
 INLINE unsigned flush_denormals(void)
 {
@@ -43,6 +55,7 @@ INLINE void restore_denormals(unsigned state)
 {
     _mm_setcsr(state);
 }
+#endif
 
 /* ---- floats ------------------------------------------------------------------------------- */
 
@@ -62,6 +75,19 @@ INLINE void vf_store(float *p, vf x)
     *(vf *)(void *)p = x;
 }
 
+/* The same wherever p lies. */
+typedef float vf_loose __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+INLINE vf vf_read(const float *p)
+{
+    return *(const vf_loose *)p;
+}
+
+INLINE void vf_write(float *p, vf x)
+{
+    *(vf_loose *)p = x;
+}
+
 INLINE vi vi_set(uint32_t x)
 {
     return x - (vi){0};
@@ -70,7 +96,6 @@ INLINE vi vi_set(uint32_t x)
 /* The value of signed integers. */
 INLINE vf vi_to_float(vi x)
 {
-    typedef int32_t vs VECTOR(4 * LANES);
     return __builtin_convertvector((vs)x, vf);
 }
 

@@ -1,7 +1,7 @@
 /* The functions of vec.h that are one instruction, named alike but for the width: before this file
  * NATIVE(name) is defined as that intrinsic. */
-#ifndef WFRE_SRC_WFR_NATIVE_H
-#define WFRE_SRC_WFR_NATIVE_H
+#ifndef WFRE_SRC_SIMD_NATIVE_H
+#define WFRE_SRC_SIMD_NATIVE_H
 
 INLINE vf vf_fma(vf x, vf y, vf z)
 {
@@ -26,6 +26,11 @@ INLINE vf vf_max(vf x, vf y)
 INLINE vf vf_min(vf x, vf y)
 {
     return NATIVE(min_ps)(x, y);
+}
+
+INLINE vf vf_sqrt(vf x)
+{
+    return NATIVE(sqrt_ps)(x);
 }
 
 INLINE wd wd_fma(wd x, wd y, wd z)

@@ -1,38 +1,16 @@
-/* Eight floats at a time: AVX2 with FMA. */
-#ifndef WFRE_SRC_WFR_VEC8_H
-#define WFRE_SRC_WFR_VEC8_H
+/* The power of the 8-lane kernels, by tables of 8 entries; see tables.h. */
+#ifndef WFRE_SRC_WFR_POWER8_H
+#define WFRE_SRC_WFR_POWER8_H
 
-enum { LANES = 8 };
-
-#include "wfr/vec.h"
-
-#define NATIVE(name) _mm256_##name
-#include "wfr/native.h"
-
-INLINE vf vf_reciprocal(vf x)
-{
-    return _mm256_rcp_ps(x);
-}
-
-INLINE vf vf_gather(const float *p, int stride)
-{
-    return (vf){p[0],          p[stride],     p[2 * stride], p[3 * stride],
-                p[4 * stride], p[5 * stride], p[6 * stride], p[7 * stride]};
-}
-
-/* ---- the power ---------------------------------------------------------------------------- */
+#include "simd/vec8.h"
+#include "wfr/tables.h"
 
 static const power_shape POWER_NEAR = {
     .index_bits = 3, .levels = 3, .mantissa_bits = 2, .degree = 5};
 static const power_shape POWER_WIDE = {
     .index_bits = 3, .levels = 3, .mantissa_bits = 1, .degree = 7};
 
-INLINE vf vf_lookup(const float *table, vi bits, int shift)
-{
-    return _mm256_permutevar8x32_ps(vf_load(table), (__m256i)(bits >> shift));
-}
-
-/* 19 instructions in the near shape. */
+/* factor * s^-p; 19 instructions in the near shape. */
 INLINE vf vf_power(const float_tables *t, const float poly[][MOST_LANES], vf s, vf factor,
                    power_shape shape)
 {
