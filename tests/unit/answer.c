@@ -251,6 +251,52 @@ static void failures_stay_apart(void **state)
     wfre_session_free(session);
 }
 
+/* What asking every entity that has a relation for more gives, from both ends. */
+static void missing_triples_are_those_asked_for(void **state)
+{
+    (void)state;
+    enum { TOP = 4 };
+    static bool expected[ENTITIES][ENTITIES];
+    wfre_session *session = create(model);
+    wfre_missing_options options;
+    wfre_missing_triple *triples;
+    size_t count, wanted = 0;
+    memset(expected, 0, sizeof expected);
+    for (int inverse = 0; inverse < 2; inverse++) {
+        wfre_list sources = wfre_graph_sources(graph, WFRE_TEST, (wfre_relation)inverse);
+        for (size_t i = 0; i < sources.count; i++) {
+            char text[64];
+            int length = snprintf(text, sizeof text, "(p,#%d,(e,#%u))", inverse, sources.ids[i]);
+            wfre_query *query;
+            assert_ok(
+                wfre_query_parse(graph, WFRE_NOTATION_TREE, text, (size_t)length, &query, error));
+            wfre_question question = question_of(query);
+            question.options.top = TOP;
+            wfre_answers *answers = ask(session, &question);
+            for (size_t k = 0; k < answers->predicted_count; k++) {
+                wfre_entity other = answers->predicted[k].entity, own = sources.ids[i];
+                bool *place = inverse ? &expected[other][own] : &expected[own][other];
+                wanted += !*place;
+                *place = true;
+            }
+            wfre_answers_free(answers);
+            wfre_query_free(query);
+        }
+    }
+    wfre_missing_options_default(&options);
+    options.top = TOP;
+    assert_ok(wfre_session_missing(session, 0, &options, NULL, &triples, &count, error));
+    assert_int_equal(count, wanted);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(expected[triples[i].head][triples[i].tail]);
+        expected[triples[i].head][triples[i].tail] = false; /* each once */
+        assert_false(wfre_graph_has(graph, WFRE_TEST, triples[i].head, 0, triples[i].tail));
+        assert_true(i == 0 || triples[i - 1].score >= triples[i].score);
+    }
+    wfre_missing_triples_free(triples);
+    wfre_session_free(session);
+}
+
 static char *explain(const char *text, wfre_explain_format format)
 {
     wfre_session *session = create(model);
@@ -362,6 +408,7 @@ int main(void)
         cmocka_unit_test(only_trees_are_predicted),
         cmocka_unit_test(wrong_input_is_refused),
         cmocka_unit_test(failures_stay_apart),
+        cmocka_unit_test(missing_triples_are_those_asked_for),
         cmocka_unit_test(explanations),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(refuted_answers_are_not_predicted),
