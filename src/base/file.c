@@ -169,13 +169,12 @@ wfre_status wfre_writer_open(wfre_writer *writer, const char *path, wfre_error *
     path = standard ? "standard output" : target && !direct ? target : path;
     size_t length = strlen(path);
     writer->path = wfre_copy_text(path, length);
-    writer->temporary = wfre_alloc(length + WFRE_TEMPORARY_SUFFIX + 1, 1);
+    writer->temporary = wfre_alloc_zero(length + WFRE_TEMPORARY_SUFFIX + 1, 1);
     writer->buffer = wfre_alloc(WRITE_BEHIND, 1);
     if (!writer->path || !writer->temporary || !writer->buffer) {
         status = wfre_fail_memory(error, "opening a file to write");
         goto cleanup;
     }
-    writer->temporary[0] = '\0';
     if (!standard && wfre_is_folder(path)) {
         status = wfre_fail(error, WFRE_ERR_IO, WFRE_NO_OFFSET,
                            "%s: cannot write: it is a folder; name a file", path);
@@ -238,7 +237,6 @@ static wfre_status replace(wfre_writer *writer, wfre_error *error)
 {
     if (rename(writer->temporary, writer->path) != 0)
         return wfre_fail_errno(error, writer->path, "replace");
-    writer->temporary[0] = '\0';
     if (!wfre_sync_folder(writer->path))
         return wfre_fail_errno(error, writer->path, "make sure that a power cut would not undo it");
     return WFRE_OK;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -310,6 +311,32 @@ static void test_private(void **state)
     wfre_free(path);
 }
 
+/* A file that cannot be opened for want of memory removes nothing, whatever freed memory holds:
+ * here the name of another file, wherever an allocation may find it. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    char *victim = inside("victim"), *path = inside("out");
+    assert_ok(wfre_write_file(victim, "kept", 4, error));
+    for (uint64_t k = 1; k < 12; k++) {
+        char *blocks[64];
+        for (size_t i = 0; i < 64; i++) {
+            blocks[i] = malloc(8 * (i + 1) + 32);
+            assert_non_null(blocks[i]);
+            strcpy(blocks[i], victim);
+        }
+        for (size_t i = 0; i < 64; i++)
+            free(blocks[i]);
+        wfre_alloc_fail_at(k);
+        wfre_status status = wfre_write_file(path, "new", 3, NULL);
+        wfre_alloc_fail_at(0);
+        assert_true(status == WFRE_OK || status == WFRE_ERR_MEMORY);
+        assert_true(wfre_file_exists(victim));
+    }
+    wfre_free(victim);
+    wfre_free(path);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -317,7 +344,7 @@ int main(void)
         cmocka_unit_test(test_full), cmocka_unit_test(test_interrupted_writes),
         IN_FOLDER(test_umask),       IN_FOLDER(test_temporaries),
         IN_FOLDER(test_locks),       IN_FOLDER(test_contended_lock),
-        IN_FOLDER(test_private),
+        IN_FOLDER(test_private),     IN_FOLDER(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "predict.h"
 #include "star.h"
 
-enum { ENTITIES = 600, DIM = 40, MANY = 40, FEW = 10, QUERIES = MANY + MANY + FEW };
+enum { ENTITIES = 500, DIM = 40, MANY = 40, FEW = 10, QUERIES = MANY + MANY + FEW };
 
 static wfre_graph *graph;
 static wfre_pool *pool;
