@@ -14,8 +14,11 @@ while [ $kills -lt "${KILLS:-5}" ]; do
     sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
     kill -9 $process 2>/dev/null && kills=$((kills + 1))
     wait $process 2>/dev/null
-    grep -q . log && cat log
-    [ -f part.safetensors ] && rm -f part.safetensors part.checkpoint # it was done: begin again
+    if [ -f part.safetensors ]; then
+        rm -f part.safetensors part.checkpoint # it was done: begin again
+    else
+        cat log
+    fi
 done
 resume=
 [ -f part.checkpoint ] && resume=--resume
