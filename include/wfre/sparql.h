@@ -134,7 +134,6 @@ WFRE_API bool wfre_sparql_format_fits(wfre_sparql_format format, wfre_sparql_for
 typedef struct wfre_sparql_output {
     wfre_status (*write)(void *context, const char *bytes, size_t length, wfre_error *error);
     void *context;
-    size_t width; /* of the terminal, for tables; 0: as wide as need be */
 } wfre_sparql_output;
 
 /* Runs a query and writes its results, in pieces of some kilobytes. If it fails on the way, what

@@ -30,7 +30,6 @@ typedef struct asked {
 
 typedef struct asking {
     wfre_session *session;
-    wfre_cancel *cancel;
     double start; /* on wfre_clock */
     wfre_arena *arena;
     asked *list;
@@ -295,11 +294,7 @@ wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questio
     if (!b)
         return wfre_fail_memory(error, "answering");
     wfre_scope before = wfre_session_enter(session, cancel, 0);
-    asking a = {.session = session,
-                .cancel = cancel,
-                .start = wfre_clock(),
-                .arena = &b->arena,
-                .count = count};
+    asking a = {.session = session, .start = wfre_clock(), .arena = &b->arena, .count = count};
     a.list = wfre_alloc_zero(count, sizeof *a.list);
     if (!a.list)
         TRY(wfre_fail_memory(error, "answering"));

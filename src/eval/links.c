@@ -8,10 +8,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "eval/published.h"
+#include "eval/report.h"
 #include "graph/graph.h"
 #include "measure/rank.h"
-#include "report/grid.h"
 
 enum {
     FIXED = 3, /* rows before those of relations: all, tails, heads */
@@ -326,7 +325,7 @@ static void print_csv(const wfre_links *links, wfre_text *text)
     wfre_text_add(text, "name,triples,mrr,mrr_low,mrr_high,hits1,hits3,hits10\n");
     for (size_t i = 0; i < links->count; i++) {
         const wfre_links_row *row = &links->rows[i];
-        wfre_text_json(text, row->name, strlen(row->name));
+        wfre_report_csv_field(text, row->name);
         wfre_text_format(text, ",%" PRIu64 ",%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", row->triples,
                          row->mean.mrr, row->mrr_low, row->mrr_high, row->mean.hits1,
                          row->mean.hits3, row->mean.hits10);

@@ -45,7 +45,7 @@ wfre import ring -o g.kg >/dev/null 2>&1
 wfre train g.kg -o m.safetensors --dim 20 --bases 3 --batch 32 --negatives 16 --steps 30 --validate 2 --calibrate 6 >/dev/null 2>&1
 P='PREFIX wfre: <urn:wfre:ns#>'
 show wfre ask g.kg m.safetensors 'SELECT ?x { e:e0 r:r1 ?x }' --format tsv
-same() { # the formula, the pattern: the same answers, in the same order, with the same probabilities
+same() { # the formula, the pattern: the same answers, in the same order, of the same status
     wfre ask g.kg m.safetensors "?x : $1" --top 5 2>/dev/null | awk '{ print $2 == "known" ? "proven" : $2, $4 }' >one
     wfre ask g.kg m.safetensors "$P SELECT ?s ?x { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:status ?s ; wfre:top 5 . { $2 } } }" --format csv |
         tr -d '\r' | sed '1d; s/,urn:wfre:e:/ /' >two
