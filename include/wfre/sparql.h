@@ -54,6 +54,10 @@ WFRE_API wfre_sparql_form wfre_sparql_get_form(const wfre_sparql *query);
 WFRE_API size_t wfre_sparql_columns(const wfre_sparql *query);
 WFRE_API wfre_name wfre_sparql_column(const wfre_sparql *query, size_t index);
 
+/* The graphs that FROM and FROM NAMED (*named) ask for: whole IRIs, owned by the query. */
+WFRE_API size_t wfre_sparql_sources(const wfre_sparql *query);
+WFRE_API wfre_name wfre_sparql_source(const wfre_sparql *query, size_t index, bool *named);
+
 /* ---- graphs as RDF ------------------------------------------------------------------------ */
 
 /* A graph at one split, seen as RDF. It may be read by many threads at once; the graph must stay
@@ -63,6 +67,11 @@ typedef struct wfre_rdf wfre_rdf_view;
 WFRE_API WFRE_NODISCARD wfre_status wfre_rdf_view_open(const wfre_graph *graph, wfre_split split,
                                                        wfre_rdf_view **view, wfre_error *error);
 WFRE_API void wfre_rdf_view_close(wfre_rdf_view *view);
+/* Edges of the split, and attributes. */
+WFRE_API uint64_t wfre_rdf_view_triples(const wfre_rdf_view *view);
+/* The names of its named graphs, and how many triples each has; false at the end. */
+WFRE_API bool wfre_rdf_view_named_graph(const wfre_rdf_view *view, size_t index, wfre_name *iri,
+                                        uint64_t *triples);
 
 /* ---- running ------------------------------------------------------------------------------ */
 
@@ -77,7 +86,21 @@ typedef struct wfre_sparql_run_options {
     wfre_session *session; /* what predicts; NULL: SERVICE wfre:predict is refused */
     wfre_cancel *cancel;   /* every loop looks at it; NULL: none */
     uint64_t seed;         /* of RAND, UUID and STRUUID; 0: another one each time */
+    /* A SELECT of one variable gets what the session predicts behind its proven rows: at most
+     * `top` more (0: 10), none below `threshold`, and none beyond the query's LIMIT. Other queries
+     * are refused. For clients that cannot write SERVICE wfre:predict. */
+    bool predicted;
+    uint64_t top;
+    double threshold;
+    /* The graphs that a protocol names, instead of FROM and FROM NAMED: IRIs, NULL for none. */
+    const char *const *default_graphs;
+    size_t default_graph_count;
+    const char *const *named_graphs;
+    size_t named_graph_count;
 } wfre_sparql_run_options;
+
+/* The name by which a protocol asks for `predicted` in place of a default graph. */
+#define WFRE_SPARQL_PREDICTED "urn:wfre:predicted"
 
 typedef enum wfre_sparql_term_kind {
     WFRE_SPARQL_UNBOUND,
@@ -128,6 +151,8 @@ typedef enum wfre_sparql_format {
 /* "table", "json", ...; false if there is none of that name. */
 WFRE_API bool wfre_sparql_format_from_name(const char *name, wfre_sparql_format *format);
 WFRE_API const char *wfre_sparql_format_name(wfre_sparql_format format);
+/* "application/sparql-results+json", ...; "text/plain" for the table. */
+WFRE_API const char *wfre_sparql_format_media_type(wfre_sparql_format format);
 /* Whether the format can say the results of this form. */
 WFRE_API bool wfre_sparql_format_fits(wfre_sparql_format format, wfre_sparql_form form);
 
@@ -141,6 +166,40 @@ typedef struct wfre_sparql_output {
 WFRE_API WFRE_NODISCARD wfre_status wfre_sparql_write(
     const wfre_sparql *query, const wfre_rdf_view *view, const wfre_sparql_run_options *options,
     wfre_sparql_format format, const wfre_sparql_output *output, uint64_t *rows, wfre_error *error);
+
+/* What an endpoint at the IRI `endpoint` says of itself, as RDF (WFRE_SPARQL_NT or _TTL): the
+ * SPARQL 1.1 service description. `predicts`: whether it has a model. Release the text with
+ * wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sparql_service(const wfre_rdf_view *view,
+                                                        const char *endpoint, bool predicts,
+                                                        wfre_sparql_format format, char **text,
+                                                        wfre_error *error);
+
+/* ---- SPARQL and the other notations ------------------------------------------------------- */
+
+/* The question that a SELECT or an ASK asks, as a query of wfre/query.h: its columns are the
+ * variables asked for. If all there is to its WHERE is a SERVICE wfre:predict, it is the question
+ * in that. Fails with WFRE_ERR_UNSUPPORTED, naming part and place, if a formula cannot say it:
+ * attributes, FILTER (but for EXISTS, = and != of entities), OPTIONAL, BIND, paths without end,
+ * aggregates, ORDER BY and LIMIT. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sparql_to_query(const wfre_sparql *sparql,
+                                                         const wfre_rdf_view *view,
+                                                         wfre_query **query, wfre_error *error);
+
+typedef struct wfre_sparql_print_options {
+    bool predict; /* within SERVICE wfre:predict, with the probability and status of each answer */
+    uint64_t top; /* wfre:top and wfre:threshold; 0: not written */
+    double threshold;
+} wfre_sparql_print_options;
+
+/* Writes a query as SPARQL with the prefixes that it uses; `options` may be NULL. The answers are
+ * the same, unless a relation also has literals, which SPARQL sees. Fails with
+ * WFRE_ERR_UNSUPPORTED for query types, and if a variable is bound by negations alone, which SPARQL
+ * cannot say. Release the text with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_sparql_from_query(const wfre_query *query,
+                                                           const wfre_rdf_view *view,
+                                                           const wfre_sparql_print_options *options,
+                                                           char **text, wfre_error *error);
 
 #ifdef __cplusplus
 }

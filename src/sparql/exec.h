@@ -90,6 +90,10 @@ wfre_sq_flow wfre_sq_no_memory(wfre_sq_exec *x);
 /* The name of the one graph: the base of its import, unless that is the one that names get which
  * are no IRIs; WFRE_NONE if it has none. */
 wfre_sq_flow wfre_sq_graph_name(wfre_sq_exec *x, wfre_rdf_id *name);
+static inline bool wfre_sq_names_graph(wfre_name base)
+{
+    return base.length > 0 && !wfre_sq_name_is(base, "urn:wfre:");
+}
 
 /* ---- terms and values (terms.c) ----------------------------------------------------------- */
 

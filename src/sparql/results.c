@@ -44,6 +44,15 @@ const char *wfre_sparql_format_name(wfre_sparql_format format)
     return NAMES[format];
 }
 
+const char *wfre_sparql_format_media_type(wfre_sparql_format format)
+{
+    static const char *const TYPES[] = {
+        "text/plain", "application/sparql-results+json", "application/sparql-results+xml",
+        "text/csv",   "text/tab-separated-values",       "application/n-triples",
+        "text/turtle"};
+    return TYPES[format];
+}
+
 bool wfre_sparql_format_fits(wfre_sparql_format format, wfre_sparql_form form)
 {
     bool graph = form == WFRE_SPARQL_CONSTRUCT || form == WFRE_SPARQL_DESCRIBE;
@@ -86,7 +95,7 @@ static void put_escaped(wfre_text *text, wfre_name s)
 }
 
 /* IRIs may hold characters that their brackets do not allow. */
-static void put_iri(wfre_text *text, wfre_name iri)
+void wfre_sq_put_iri(wfre_text *text, wfre_name iri)
 {
     wfre_text_char(text, '<');
     for (size_t i = 0; i < iri.length; i++) {
@@ -105,7 +114,7 @@ static void put_term(wfre_text *text, const wfre_sparql_term *term)
     case WFRE_SPARQL_UNBOUND:
         break;
     case WFRE_SPARQL_IRI:
-        put_iri(text, term->text);
+        wfre_sq_put_iri(text, term->text);
         break;
     case WFRE_SPARQL_BLANK:
         wfre_text_add(text, "_:");
@@ -120,7 +129,7 @@ static void put_term(wfre_text *text, const wfre_sparql_term *term)
             put(text, term->language);
         } else if (term->datatype.length) {
             wfre_text_add(text, "^^");
-            put_iri(text, term->datatype);
+            wfre_sq_put_iri(text, term->datatype);
         }
         break;
     }
@@ -306,7 +315,7 @@ static void ttl_iri(printer *p, wfre_text *text, wfre_name iri)
             best = x;
     }
     if (!best) {
-        put_iri(text, iri);
+        wfre_sq_put_iri(text, iri);
         return;
     }
     put(text, best->name);
@@ -332,7 +341,7 @@ static void ttl_head(printer *p)
         wfre_text_add(&p->text, "@prefix ");
         put(&p->text, p->query->prefixes[i].name);
         wfre_text_add(&p->text, ": ");
-        put_iri(&p->text, p->query->prefixes[i].iri);
+        wfre_sq_put_iri(&p->text, p->query->prefixes[i].iri);
         wfre_text_add(&p->text, " .\n");
     }
 }

@@ -89,7 +89,7 @@ static wfre_sq_flow look_up_constants(wfre_sq_exec *x)
     const wfre_rdf_value base = {.kind = WFRE_RDF_IRI,
                                  .text = wfre_graph_base(wfre_rdf_graph(x->rdf))};
     *name = WFRE_NONE;
-    if (base.text.length == 0 || wfre_sq_name_is(base.text, "urn:wfre:"))
+    if (!wfre_sq_names_graph(base.text))
         return WFRE_SQ_GO;
     return wfre_sq_intern(x, &base, name);
 }

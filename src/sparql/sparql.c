@@ -2,10 +2,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "graph/rdf.h"
+#include "sparql/exec.h"
 #include "sparql/lexer.h"
-#include "sparql/syntax.h"
-#include "wfre/sparql.h"
 
 bool wfre_sparql_recognises(const char *text, size_t length)
 {
@@ -48,4 +46,42 @@ wfre_status wfre_rdf_view_open(const wfre_graph *graph, wfre_split split, wfre_r
 void wfre_rdf_view_close(wfre_rdf_view *view)
 {
     wfre_rdf_close(view);
+}
+
+uint64_t wfre_rdf_view_triples(const wfre_rdf_view *view)
+{
+    return wfre_rdf_triples(view);
+}
+
+bool wfre_rdf_view_named_graph(const wfre_rdf_view *view, size_t index, wfre_name *iri,
+                               uint64_t *triples)
+{
+    wfre_name base = wfre_graph_base(wfre_rdf_graph(view));
+    if (index > 0 || !wfre_sq_names_graph(base))
+        return false;
+    *iri = base;
+    *triples = wfre_rdf_triples(view);
+    return true;
+}
+
+size_t wfre_sparql_sources(const wfre_sparql *query)
+{
+    return query->source_count;
+}
+
+wfre_name wfre_sparql_source(const wfre_sparql *query, size_t index, bool *named)
+{
+    *named = query->sources[index].named;
+    return query->sources[index].name.text;
+}
+
+wfre_status wfre_sq_take_text(wfre_text *made, char **text, wfre_error *error)
+{
+    wfre_status status = wfre_text_status(made, "writing SPARQL", error);
+    if (status == WFRE_OK) {
+        *text = made->data;
+        *made = (wfre_text){0};
+    }
+    wfre_text_free(made);
+    return status;
 }

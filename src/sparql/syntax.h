@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "wfre/graph.h"
 
 typedef uint32_t wfre_sq_slot; /* WFRE_NONE: none */
@@ -284,5 +285,10 @@ struct wfre_sparql {
     uint32_t expression_count;
     uint32_t pattern_count;
 };
+
+/* Hands the text to the caller, who releases it with wfre_string_free (sparql.c). */
+WFRE_NODISCARD wfre_status wfre_sq_take_text(wfre_text *made, char **text, wfre_error *error);
+/* An IRI in its brackets (results.c). */
+void wfre_sq_put_iri(wfre_text *text, wfre_name iri);
 
 #endif
