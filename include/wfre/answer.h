@@ -31,6 +31,8 @@ typedef struct wfre_ask_options {
     double min_probability; /* predicted ones below are left out */
     double timeout;         /* seconds for this question; 0: no limit */
     const wfre_way *way;    /* how it is answered; NULL: as the model says */
+    double missing_rate;    /* share of what is true that the graph lacks, if its owner knows:
+                             * scales the odds of `probability`; 0: as much as was held out */
 } wfre_ask_options;
 
 /* The whole graph, both kinds, 10 predicted ones of any probability. */
@@ -45,9 +47,11 @@ typedef struct wfre_prediction {
     wfre_entity entity;
     double score;       /* the model's logit, gamma - rho * distance; by edges, the logarithm of a
                          * truth value. Higher is better */
-    double probability; /* that it is an answer; NAN if the model is not calibrated, or was asked in
-                         * another way than it is calibrated for, or had to embed a question that it
-                         * cannot answer by edges */
+    double probability; /* that it is right, whoever asks and whether or not anything is missing
+                         * (wfre/model.h says what that means); NAN if the model is not calibrated,
+                         * or was asked in another way than it is calibrated for, or had to embed a
+                         * question that it cannot answer by edges */
+    double missing_probability; /* the same if it is known that an answer is missing here */
 } wfre_prediction;
 
 /* The answers to one question. No entity is in both lists. */
@@ -98,6 +102,7 @@ typedef struct wfre_missing_options {
     size_t top;             /* triples for each entity that has the relation, from either end */
     double min_probability; /* less likely ones are left out */
     const wfre_way *way;    /* NULL: as the model says */
+    double missing_rate;    /* as in wfre_ask_options */
 } wfre_missing_options;
 
 /* The whole graph, 10 of any probability. */
@@ -108,7 +113,7 @@ typedef struct wfre_missing_triple {
     wfre_entity head;
     wfre_relation relation;
     wfre_entity tail;
-    double score, probability; /* as in wfre_prediction */
+    double score, probability, missing_probability; /* as in wfre_prediction */
 } wfre_missing_triple;
 
 /* Predicts the triples that a relation lacks, likeliest first: every entity that has the relation
@@ -122,6 +127,26 @@ WFRE_API void wfre_missing_triples_free(wfre_missing_triple *triples);
 
 enum { WFRE_EXPLAINED = 16 };
 
+/* How a known fact speaks for a predicted edge (h, r, t). */
+typedef enum wfre_evidence_kind {
+    WFRE_EVIDENCE_HEAD,  /* (h, s, z): others that have it, too, have the edge to t */
+    WFRE_EVIDENCE_TAIL,  /* (t, s, z): others that have it, too, have the edge from h */
+    WFRE_EVIDENCE_JOINED /* (h, s, t): others that are joined so have the edge, too */
+} wfre_evidence_kind;
+
+/* A known fact that speaks for an edge. Head and tail are those of the relation, not of its
+ * inverse. */
+typedef struct wfre_evidence {
+    wfre_evidence_kind kind;
+    wfre_entity head;
+    wfre_relation relation;
+    wfre_entity tail;
+    uint64_t cases; /* others of which the same is known ... */
+    uint64_t hits;  /* ... and how many of those have the edge */
+    double weight; /* how much it speaks for the edge: logarithm of how much likelier it makes it */
+    wfre_entity example; /* one of the hits, the one most like h (or t); WFRE_NONE without */
+} wfre_evidence;
+
 /* One edge of an explanation; head and tail are those of the relation, not of its inverse. What a
  * negation denies is all of its edges together; they stand one after the other. */
 typedef struct wfre_explained_edge {
@@ -131,12 +156,15 @@ typedef struct wfre_explained_edge {
     bool negated;      /* within that, once more */
     bool known;        /* the graph has it */
     double probability;
+    const wfre_evidence *evidence; /* of a predicted one that is not negated; strongest first */
+    size_t evidence_count;
 } wfre_explained_edge;
 
-/* Why one answer is predicted: the likeliest entities for the question's variables, and the edges
- * that join them. */
+/* Why one answer is known or predicted: the likeliest entities for the question's variables, and
+ * the edges that join them. An answer with several derivations stands there several times. */
 typedef struct wfre_explained_answer {
     wfre_prediction prediction;
+    bool known;                  /* the graph proves it: so do the edges */
     const wfre_entity *entities; /* of each variable; WFRE_NONE if it plays no part */
     const wfre_explained_edge *edges;
     size_t edge_count;
@@ -161,11 +189,28 @@ typedef struct wfre_explanation {
     uint32_t variable_count;
     const wfre_explained_answer *answers;
     size_t answer_count;
-    bool calibrated; /* else probabilities only order */
+    bool calibrated;  /* else probabilities only order */
+    const char *rule; /* how the probabilities of edges combine to the answer's: a sentence */
 } wfre_explanation;
 
-/* Explains the first WFRE_EXPLAINED predicted answers: `answers` are those of this question. Fails
- * with WFRE_ERR_UNSUPPORTED if nothing could be predicted. */
+typedef struct wfre_explain_options {
+    const wfre_entity *entities; /* answers to explain, known or predicted; NULL: the first
+                                  * WFRE_EXPLAINED predicted ones */
+    size_t entity_count;         /* at most WFRE_EXPLAINED count */
+    size_t derivations;          /* of a known answer that are shown, at most */
+    size_t evidence;             /* facts for each predicted edge, at most */
+} wfre_explain_options;
+
+/* The predicted answers, one derivation, three facts an edge. */
+WFRE_API void wfre_explain_options_default(wfre_explain_options *options);
+
+/* Explains answers; `answers` are those of this question, options may be NULL. Fails with
+ * WFRE_ERR_UNSUPPORTED if nothing could be predicted. */
+WFRE_API WFRE_NODISCARD wfre_status
+wfre_session_explain_some(wfre_session *session, const wfre_question *question,
+                          const wfre_answers *answers, const wfre_explain_options *options,
+                          wfre_cancel *cancel, wfre_explanation **explanation, wfre_error *error);
+/* The same with the usual options. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_session_explain(
     wfre_session *session, const wfre_question *question, const wfre_answers *answers,
     wfre_cancel *cancel, wfre_explanation **explanation, wfre_error *error);

@@ -168,8 +168,12 @@ typedef struct wfre_reliability_bin {
 /* How well a calibrated model's probabilities agree with what is true. */
 typedef struct wfre_reliability {
     uint64_t queries; /* that it was measured on; probabilities were fitted to others */
+    uint64_t fitted;  /* how many those others were; 0: not known */
     double error;     /* expected calibration error: mean of |predicted - observed|
                        * over predictions */
+    double low, high; /* 95% interval of the error; both 0: not known */
+    double expected;  /* sum of the probabilities: as many answers should be found */
+    uint64_t found;   /* and so many were */
     wfre_reliability_bin bins[WFRE_RELIABILITY_BINS];
 } wfre_reliability;
 
@@ -185,8 +189,19 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_calibrate_with(const wfre_graph *graph,
                                                         wfre_pool *pool,
                                                         const wfre_monitor *monitor,
                                                         wfre_error *error);
-/* NULL if the model is not calibrated. */
+/* What probabilities mean. `probability` is the chance that a predicted answer is right, whoever
+ * asks and whether or not anything is missing: of all answers that get 0.3, three of ten are
+ * confirmed by facts of this graph that were held out and that the model has not seen. It is fitted
+ * to questions drawn as people ask them, most of which lack nothing. So it counts what is missing
+ * as held-out facts are: if more is missing than was held out, or something else, it is too low or
+ * wrong, and it cannot know that. `missing_probability` is the same number for questions of which
+ * it is known that they lack an answer. */
+
+/* Of questions drawn as people ask them; NULL if the model is not calibrated, or only for questions
+ * with something missing, as models made before were. */
 WFRE_API const wfre_reliability *wfre_model_reliability(const wfre_model *model);
+/* Of questions with something missing; NULL if the model is not calibrated. */
+WFRE_API const wfre_reliability *wfre_model_missing_reliability(const wfre_model *model);
 
 #ifdef __cplusplus
 }

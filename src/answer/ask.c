@@ -168,6 +168,7 @@ static wfre_status conclude(const asking *a, asked *own, const wfre_reasoner *re
         p->entity = found->hits[count].entity;
         p->score = reasoner->logit(model, found->hits[count].score);
         p->probability = wfre_calibration_probability(&view, found->hits, count);
+        p->missing_probability = p->probability;
         if (options->min_probability > 0 && !(p->probability >= options->min_probability))
             break; /* nor can those after it be more likely; without a calibration none is */
     }

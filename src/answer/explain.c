@@ -45,6 +45,7 @@ typedef struct whole {
 typedef struct builder {
     wfre_session *session;
     const wfre_question *question;
+    wfre_explain_options options;
     wfre_way way;
     whole *out;
     wfre_explained_set *sets;
@@ -309,10 +310,12 @@ static wfre_status conclude(const builder *b, uint32_t s, const wfre_wanted *fou
     TRY(wfre_type_name(b->inner[s].node, &shape, b->error));
     wfre_calibration_view view = wfre_calibration_view_of(model, reasoner, shape.data, found->hits,
                                                           found->hit_count, b->sets[s].known.count);
-    for (size_t i = 0; i < found->hit_count; i++)
+    for (size_t i = 0; i < found->hit_count; i++) {
+        double probability = wfre_calibration_probability(&view, found->hits, i);
         predicted[i] =
             (wfre_prediction){found->hits[i].entity, reasoner->logit(model, found->hits[i].score),
-                              wfre_calibration_probability(&view, found->hits, i)};
+                              probability, probability};
+    }
     b->sets[s].predicted = predicted;
     b->sets[s].predicted_count = found->hit_count;
 cleanup:
@@ -629,9 +632,22 @@ static wfre_status build(builder *b, const wfre_answers *answers)
     return WFRE_OK;
 }
 
+void wfre_explain_options_default(wfre_explain_options *options)
+{
+    *options = (wfre_explain_options){.derivations = 1, .evidence = 3};
+}
+
 wfre_status wfre_session_explain(wfre_session *session, const wfre_question *question,
                                  const wfre_answers *answers, wfre_cancel *cancel,
                                  wfre_explanation **explanation, wfre_error *error)
+{
+    return wfre_session_explain_some(session, question, answers, NULL, cancel, explanation, error);
+}
+
+wfre_status wfre_session_explain_some(wfre_session *session, const wfre_question *question,
+                                      const wfre_answers *answers,
+                                      const wfre_explain_options *options, wfre_cancel *cancel,
+                                      wfre_explanation **explanation, wfre_error *error)
 {
     GIVEN(session);
     GIVEN(question);
@@ -648,6 +664,9 @@ wfre_status wfre_session_explain(wfre_session *session, const wfre_question *que
     wfre_scope before =
         wfre_session_enter(session, cancel, timeout > 0 ? wfre_clock() + timeout : 0);
     builder b = {.session = session, .question = question, .out = out, .error = error};
+    wfre_explain_options_default(&b.options);
+    if (options)
+        b.options = *options;
     b.way = question->options.way ? *question->options.way : model->settings.way;
     wfre_status status = build(&b, answers);
     wfre_scope_charge(0, wfre_arena_bytes(&out->arena)); /* it is the caller's now */

@@ -34,6 +34,8 @@ static void add_answer(wfre_text *text, const wfre_graph *graph, const char *sta
     wfre_text_format(text, ",\"status\":\"%s\"", status);
     wfre_json_number(text, "score", answer->score);
     wfre_json_number(text, "probability", answer->probability);
+    if (isfinite(answer->missing_probability))
+        wfre_json_number(text, "missing_probability", answer->missing_probability);
     wfre_text_char(text, '}');
 }
 
@@ -64,7 +66,7 @@ wfre_status wfre_answers_print_json(const wfre_graph *graph, const wfre_question
     wfre_text_add(&text, ",\"answers\":[");
     const char *comma = "";
     for (size_t i = 0; i < answers->known.count && i < options->top; i++, comma = ",") {
-        wfre_prediction known = {answers->known.ids[i], (double)NAN, 1};
+        wfre_prediction known = {answers->known.ids[i], (double)NAN, 1, (double)NAN};
         wfre_text_add(&text, comma);
         add_answer(&text, graph, "known", &known);
     }

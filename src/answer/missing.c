@@ -53,6 +53,7 @@ static wfre_status add(collection *c, wfre_entity source, const wfre_wanted *fou
             .relation = c->relation / 2 * 2,
             .score = reasoner->logit(model, found->hits[i].score),
             .probability = probability,
+            .missing_probability = probability,
         };
     }
     return WFRE_OK;

@@ -24,6 +24,11 @@ const wfre_reliability *wfre_model_reliability(const wfre_model *model)
     return model->calibration ? &model->calibration->reliability : NULL;
 }
 
+const wfre_reliability *wfre_model_missing_reliability(const wfre_model *model)
+{
+    return model->calibration ? &model->calibration->reliability : NULL;
+}
+
 /* ---- as text ------------------------------------------------------------------------------ */
 
 /* One line for the reliability, then one for each shape: numbers separated by blanks. */

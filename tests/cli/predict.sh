@@ -11,7 +11,7 @@ show wfre train g.kg -o m.safetensors $small --validate 2 --calibrate 6 2>&1 |
     sed -E 's/(loss|MRR|error) [0-9.]+/\1 X/g'
 ask() {
     show wfre ask g.kg "$@" 2>&1 | sed -E 's/(predicted +)[01]\.[0-9]+  e[0-9]+/\1P  E/
-        s/"id":[0-9]+,"name":"e[0-9]+","label":"e[0-9]+","status":"predicted","score":[-0-9.e]+,"probability":[-0-9.e]+/PREDICTED/g'
+        s/"id":[0-9]+,"name":"e[0-9]+","label":"e[0-9]+","status":"predicted","score":[-0-9.e]+,"probability":[-0-9.e]+,"missing_probability":[-0-9.e]+/PREDICTED/g'
 }
 ask m.safetensors '?x : r1(e0, ?x)'
 ask m.safetensors '?x : r1(e0, ?x) | r2(e0, ?x)' --top 2 --json
