@@ -17,10 +17,11 @@ typedef struct wfre_query wfre_query;
 /* ---- notations ---------------------------------------------------------------------------- */
 
 typedef enum wfre_notation {
-    WFRE_NOTATION_AUTO,  /* by its first characters; for parsing only */
-    WFRE_NOTATION_LOGIC, /* ?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA) */
-    WFRE_NOTATION_TREE,  /* (i,(p,won^-1,(e,Oscar)),(n,(p,citizen^-1,(e,USA)))) */
-    WFRE_NOTATION_BETAE  /* ((5,(12,)),(9,(3,-2))) */
+    WFRE_NOTATION_AUTO,   /* by its first characters; for parsing only */
+    WFRE_NOTATION_LOGIC,  /* ?f : award(?d, Oscar) & directed(?d, ?f) & !citizen(?d, USA) */
+    WFRE_NOTATION_TREE,   /* (i,(p,won^-1,(e,Oscar)),(n,(p,citizen^-1,(e,USA)))) */
+    WFRE_NOTATION_BETAE,  /* ((5,(12,)),(9,(3,-2))) */
+    WFRE_NOTATION_DRAWING /* nodes, edges and boxes, as JSON: see below */
 } wfre_notation;
 
 /* Reads a query. Names are looked up in the graph; with graph == NULL only #ids are understood. On
@@ -59,6 +60,30 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_query_print(const wfre_query *query,
                                                      const wfre_graph *graph,
                                                      wfre_notation notation, char **text,
                                                      wfre_error *error);
+
+/* WFRE_NOTATION_DRAWING is what a person draws, one JSON object:
+ *
+ *   {"nodes": [{"id": "x", "kind": "variable", "name": "x", "asked": true},
+ *              {"id": "e5", "kind": "entity", "entity": 5, "name": "USA", "label": "USA"},
+ *              {"id": "r", "kind": "relation", "name": "r", "asked": false}],
+ *    "edges": [{"from": "x", "to": "e5", "relation": 12, "name": "citizen", "negated": false,
+ *               "group": null}],
+ *    "groups": [{"id": "g1", "kind": "or", "parts": [[0], [1, "g2"]]},
+ *               {"id": "g2", "kind": "not", "parts": [[2, 3]]}]}
+ *
+ * All edges and boxes ("groups") that stand in no box hold together. Of the parts of an "or" box
+ * one holds; the one part of a "not" box does not. Parts list edges by their place and boxes by
+ * their id. Instead of a relation an edge can have "variable", the id of a node of kind "relation",
+ * or "equal": true. A variable that is not asked for stands for something that is there within the
+ * innermost "not" (box or negated edge) around all that mentions it, else in the whole. Names and
+ * labels of entities and relations, and an edge's "group", are written and not read.
+ * A formula that says of something which is there only what it is not cannot be drawn. */
+
+/* The query as a plain English sentence, made of the graph's labels: "What has hypernym dog?" It is
+ * for reading only. Release with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_query_sentence(const wfre_query *query,
+                                                        const wfre_graph *graph, char **text,
+                                                        wfre_error *error);
 
 /* What kind of query it is: "2in" for the BetaE types, else its type as an operator tree. Release
  * with wfre_string_free. */

@@ -33,4 +33,11 @@ WFRE_NODISCARD wfre_status wfre_logic_parse(wfre_query *query, const wfre_graph 
                                             const char *text, size_t length, wfre_error *error);
 void wfre_logic_print(wfre_text *text, const wfre_graph *graph, const wfre_query *query);
 
+/* Nodes, edges and boxes as JSON, see wfre/query.h. A drawing makes its own query. */
+WFRE_NODISCARD wfre_status wfre_drawing_parse(const wfre_graph *graph, const char *text,
+                                              size_t length, wfre_query **query, wfre_error *error);
+/* Fails with WFRE_ERR_UNSUPPORTED if the formula cannot be drawn. */
+WFRE_NODISCARD wfre_status wfre_drawing_print(wfre_text *text, const wfre_graph *graph,
+                                              const wfre_query *query, wfre_error *error);
+
 #endif

@@ -14,6 +14,8 @@
 static wfre_notation detect(const char *text, size_t length)
 {
     wfre_cursor cursor = {.text = text, .length = length};
+    if (wfre_scan_peek(&cursor) == '{')
+        return WFRE_NOTATION_DRAWING;
     if (!wfre_scan_accept(&cursor, '('))
         return WFRE_NOTATION_LOGIC;
     char c = wfre_scan_peek(&cursor);
@@ -105,8 +107,6 @@ wfre_status wfre_query_fits(const wfre_query *query, const wfre_graph *graph, wf
 static wfre_status parse(wfre_query *query, const wfre_graph *graph, wfre_notation notation,
                          const char *text, size_t length, wfre_error *error)
 {
-    if (notation == WFRE_NOTATION_AUTO)
-        notation = detect(text, length);
     switch (notation) {
     case WFRE_NOTATION_LOGIC:
         CHECK(wfre_logic_parse(query, graph, text, length, error));
@@ -128,6 +128,10 @@ wfre_status wfre_query_parse(const wfre_graph *graph, wfre_notation notation, co
 {
     GIVEN(text);
     GIVEN(query);
+    if (notation == WFRE_NOTATION_AUTO)
+        notation = detect(text, length);
+    if (notation == WFRE_NOTATION_DRAWING)
+        return wfre_drawing_parse(graph, text, length, query, error);
     wfre_query *made = wfre_alloc_zero(1, sizeof *made);
     if (!made)
         return wfre_fail_memory(error, "reading a query");
@@ -189,17 +193,24 @@ wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
 {
     GIVEN(query);
     wfre_text printed = {0};
-    if (notation != WFRE_NOTATION_LOGIC && !query->tree)
+    bool of_formula = notation == WFRE_NOTATION_LOGIC || notation == WFRE_NOTATION_DRAWING;
+    if (!of_formula && !query->tree)
         return fail_not_a_tree(query, error);
-    if (notation == WFRE_NOTATION_LOGIC && !query->formula)
+    if (of_formula && !query->formula)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "%s", query->no_formula);
+    wfre_status status = WFRE_OK;
     if (notation == WFRE_NOTATION_LOGIC)
         wfre_logic_print(&printed, graph, query);
+    else if (notation == WFRE_NOTATION_DRAWING)
+        status = wfre_drawing_print(&printed, graph, query, error);
     else if (notation == WFRE_NOTATION_BETAE)
         wfre_betae_print(&printed, query->tree);
     else
         wfre_tree_print(&printed, graph, query->tree);
-    return take(&printed, text, error);
+    if (status == WFRE_OK)
+        return take(&printed, text, error);
+    wfre_text_free(&printed);
+    return status;
 }
 
 wfre_status wfre_query_normalise(const wfre_query *query, wfre_form form, wfre_query **normal,
