@@ -84,6 +84,19 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_import_graph(
     const char *const *sources, size_t source_count, const wfre_import_options *options,
     const wfre_monitor *monitor, wfre_graph **graph, wfre_import_report *report, wfre_error *error);
 
+/* One triple by its names: UTF-8, not empty, without a NUL byte. */
+typedef struct wfre_named_triple {
+    wfre_name head, relation, tail;
+} wfre_named_triple;
+
+/* The same of triples that a program has: counts[WFRE_TRAIN] of train, then those that valid adds,
+ * then those that test does. Names are copied. The options' format and literals do not count. On
+ * WFRE_ERR_FORMAT error->offset is the number of the triple at fault. */
+WFRE_API WFRE_NODISCARD wfre_status
+wfre_import_triples(const wfre_named_triple *triples, const size_t counts[WFRE_SPLITS],
+                    const wfre_import_options *options, const wfre_monitor *monitor,
+                    wfre_graph **graph, wfre_import_report *report, wfre_error *error);
+
 /* Writes a graph, mapped or in memory, as a snapshot, replacing the file atomically. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_save(const wfre_graph *graph, const char *path,
                                                     wfre_error *error);

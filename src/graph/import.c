@@ -240,6 +240,31 @@ static wfre_status check_base(const char *base, wfre_error *error)
                      base);
 }
 
+wfre_status wfre_import_begin(wfre_import_job *job, wfre_error *error)
+{
+    CHECK(check_base(job->options->base, error));
+    CHECK(wfre_graph_builder_create(&job->builder, error));
+    if (job->options->base)
+        wfre_text_add(&job->builder->base, job->options->base);
+    return wfre_text_status(&job->builder->base, "importing", error);
+}
+
+wfre_status wfre_import_end(wfre_import_job *job, const char *output, wfre_graph **graph,
+                            wfre_error *error)
+{
+    if (job->options->labels)
+        CHECK(wfre_import_labels(job, error));
+    if (job->options->holdout > 0)
+        CHECK(wfre_graph_builder_holdout(job->builder, job->options->holdout, job->options->seed,
+                                         error));
+    if (output)
+        CHECK(wfre_graph_builder_write(job->builder, output, job->monitor, error));
+    else
+        CHECK(wfre_graph_builder_finish(job->builder, graph, error));
+    job->report->duplicates = job->builder->duplicates;
+    return WFRE_OK;
+}
+
 /* Into a file if `output` is given, else into memory. */
 static wfre_status import(const char *const *sources, size_t source_count,
                           const wfre_import_options *options, const char *output,
@@ -250,22 +275,9 @@ static wfre_status import(const char *const *sources, size_t source_count,
     wfre_import_job job = {
         .options = options ? options : &defaults, .monitor = monitor, .report = report};
     wfre_status status;
-    TRY(check_base(job.options->base, error));
-    TRY(wfre_graph_builder_create(&job.builder, error));
-    if (job.options->base)
-        wfre_text_add(&job.builder->base, job.options->base);
-    TRY(wfre_text_status(&job.builder->base, "importing", error));
+    TRY(wfre_import_begin(&job, error));
     TRY(read_sources(&job, sources, source_count, error));
-    if (job.options->labels)
-        TRY(wfre_import_labels(&job, error));
-    if (job.options->holdout > 0)
-        TRY(wfre_graph_builder_holdout(job.builder, job.options->holdout, job.options->seed,
-                                       error));
-    if (output)
-        TRY(wfre_graph_builder_write(job.builder, output, monitor, error));
-    else
-        TRY(wfre_graph_builder_finish(job.builder, graph, error));
-    report->duplicates = job.builder->duplicates;
+    TRY(wfre_import_end(&job, output, graph, error));
 cleanup:
     wfre_import_job_free(&job);
     return status;

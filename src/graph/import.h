@@ -20,6 +20,11 @@ typedef struct wfre_import_job {
     bool rdf;         /* some source was RDF */
 } wfre_import_job;
 
+/* Before the sources are read, and when all are: into the file `output`, or if that is NULL into
+ * memory. The job, whose options, monitor and report are the caller's, is freed in any case. */
+WFRE_NODISCARD wfre_status wfre_import_begin(wfre_import_job *job, wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_import_end(wfre_import_job *job, const char *output,
+                                           wfre_graph **graph, wfre_error *error);
 void wfre_import_job_free(wfre_import_job *job);
 
 typedef struct wfre_importer {
