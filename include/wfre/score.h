@@ -217,6 +217,15 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_score_rank(const wfre_score *score, wfr
                                                     const wfre_rank_job *job, float *distances,
                                                     wfre_error *error);
 
+/* The k nearest of them, nearest first, ties in the order of their numbers: those of query row q
+ * are ids[q * k] .. and distances[q * k] ..; the job's own stride does not count. k is at most the
+ * number of those selected. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_score_nearest(const wfre_score *score, wfre_pool *pool,
+                                                       const wfre_store *store,
+                                                       const wfre_rank_job *job, size_t k,
+                                                       uint32_t *ids, float *distances,
+                                                       wfre_error *error);
+
 /* ---- transport ---------------------------------------------------------------------------- */
 
 /* The transport plan of one pair, WFR only: P_ij = phi_i K_ij psi_j within each block, in
