@@ -56,6 +56,8 @@ typedef struct wfre_error {
     wfre_status code;
     size_t offset;
     char message[1024]; /* one line, no newline at the end, names the place and the remedy */
+    char nearest[512];  /* names that may have been meant, nearest first, each with a newline at its
+                           end; "" if there are none */
 } wfre_error;
 
 /* A short constant name for a status, such as "out of memory". Never NULL. */
@@ -65,6 +67,10 @@ WFRE_API const char *wfre_status_name(wfre_status status);
 WFRE_API const char *wfre_version(void);
 /* The short hash of the commit it was built from, or "unknown". */
 WFRE_API const char *wfre_commit(void);
+/* sizeof a struct of these headers, as the library has it, by its name, such as "wfre_error"; 0 if
+ * there is none. For callers from other languages, who read the headers by other means than a C
+ * compiler and want to know that they read them right. */
+WFRE_API size_t wfre_struct_size(const char *name);
 
 /* ---- identifiers -------------------------------------------------------------------------- */
 
@@ -146,6 +152,11 @@ WFRE_API void wfre_cancel_reset(wfre_cancel *cancel);
 WFRE_API void wfre_cancel_watch(wfre_cancel *cancel, bool (*stop)(void *context), void *context);
 /* WFRE_OK, WFRE_ERR_INTERRUPTED or WFRE_ERR_TIMEOUT. */
 WFRE_API wfre_status wfre_cancel_status(const wfre_cancel *cancel);
+/* From now on what this thread calls looks at `cancel` (NULL: at nothing), if it takes no
+ * wfre_cancel of its own: scores (wfre/score.h) and whatever else divides its work among a pool. It
+ * must not be in force in a training run, which has a monitor to stop it between two steps. Returns
+ * the one before, for the caller to put back. */
+WFRE_API wfre_cancel *wfre_cancel_here(wfre_cancel *cancel);
 
 /* ---- files -------------------------------------------------------------------------------- */
 

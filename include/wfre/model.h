@@ -129,6 +129,10 @@ WFRE_API const wfre_model_settings *wfre_model_get_settings(const wfre_model *mo
 WFRE_API uint32_t wfre_model_entities(const wfre_model *model);
 WFRE_API uint32_t wfre_model_relations(const wfre_model *model);
 WFRE_API uint64_t wfre_model_parameters(const wfre_model *model);
+/* The entities' histograms, a row of dim numbers each, as they lie in memory or in the mapped file;
+ * numbers outside [0, 1] count as 0 and 1. For reading, as long as the model lives. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_entity_rows(const wfre_model *model, wfre_rows *rows,
+                                                           wfre_error *error);
 /* Of the graph it was trained on. */
 WFRE_API uint64_t wfre_model_fingerprint(const wfre_model *model);
 /* A hash of its weights, which tells trained models apart. */

@@ -174,6 +174,10 @@ typedef struct wfre_train_run {
     const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */
     uint32_t validate;         /* validation queries of each type; 0: no validation */
     uint32_t calibrate;        /* queries of each type for what is fitted at the end; 0: none */
+    /* Called after every step, by the thread that called wfre_train; `mrr` is that of the last
+     * validation, -1 before the first. NULL: nobody is told. */
+    void (*step)(void *context, const wfre_train_status *status, double mrr);
+    void *context;
 } wfre_train_run;
 
 /* The settings of this model file's interrupted run; a resumed run keeps all but its length.

@@ -80,6 +80,7 @@ wfre_status wfre_fail(wfre_error *error, wfre_status code, size_t offset, const 
     if (error) {
         error->code = code;
         error->offset = offset;
+        error->nearest[0] = '\0';
         va_list args;
         va_start(args, format);
         char raw[sizeof error->message];
@@ -120,6 +121,15 @@ wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *
         put_message(error, raw);
     }
     return status;
+}
+
+void wfre_error_near(wfre_error *error, const char *name, size_t length)
+{
+    size_t used = error ? strlen(error->nearest) : 0;
+    if (!error || length + 2 > sizeof error->nearest - used || memchr(name, '\n', length))
+        return;
+    memcpy(error->nearest + used, name, length);
+    memcpy(error->nearest + used + length, "\n", 2);
 }
 
 bool wfre_interrupted(const wfre_monitor *monitor)

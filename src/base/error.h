@@ -17,6 +17,9 @@ wfre_status wfre_fail_errno(wfre_error *error, const char *path, const char *wha
 /* Puts "PREFIX: " before an existing message, keeping code and offset; returns `status`. */
 wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *prefix);
 
+/* Adds a name that may have been meant to a failure, if there is room. */
+void wfre_error_near(wfre_error *error, const char *name, size_t length);
+
 /* Propagates a failure to the `cleanup:` label of the function, which must own a `status`. */
 /* At the start of a public function: fails if a caller left out what there must be. */
 #define GIVEN(pointer)                                                                             \

@@ -99,6 +99,13 @@ wfre_scope wfre_scope_current(void)
     return current;
 }
 
+wfre_cancel *wfre_cancel_here(wfre_cancel *cancel)
+{
+    wfre_cancel *before = current.cancel;
+    current.cancel = cancel;
+    return before;
+}
+
 /* How things stand with this thread's scope. */
 static wfre_status standing(void)
 {

@@ -282,6 +282,15 @@ wfre_status wfre_model_settle(const wfre_model *model, wfre_error *error)
     return model->mapped ? wfre_safetensors_look_at_all(model->mapped, error) : WFRE_OK;
 }
 
+wfre_status wfre_model_entity_rows(const wfre_model *model, wfre_rows *rows, wfre_error *error)
+{
+    GIVEN(model);
+    GIVEN(rows);
+    CHECK(wfre_model_settle(model, error));
+    *rows = (wfre_rows){model->entities, model->settings.dim};
+    return WFRE_OK;
+}
+
 wfre_status wfre_model_validate(const wfre_model *model, wfre_error *error)
 {
     GIVEN(model);

@@ -336,6 +336,11 @@ static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_s
         status =
             wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset, "no %s is called %s%s%s",
                       k->one, shown.data, found ? "; the nearest: " : "", found ? list.data : "");
+    for (size_t i = 0; i < found; i++) {
+        wfre_name name = k->name(cursor->graph, ids[i]);
+        if (!ambiguous || has_label(k, cursor->graph, ids[i], symbol))
+            wfre_error_near(cursor->error, name.bytes, name.length);
+    }
     wfre_text_free(&shown);
     wfre_text_free(&list);
     return status;

@@ -198,6 +198,10 @@ static wfre_status between_steps(training *s, wfre_error *error)
 {
     double progress = wfre_trainer_progress(s->trainer);
     report(s);
+    if (s->run->step) {
+        wfre_train_status now = wfre_trainer_status(s->trainer);
+        s->run->step(s->run->context, &now, s->last);
+    }
     if (progress >= s->next_log) {
         s->next_log += 1.0 / LOG_POINTS;
         CHECK(log_status(s, error));
