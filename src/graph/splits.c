@@ -15,25 +15,33 @@ typedef struct layout {
     uint32_t *entity_begin; /* a place more than it needs; see fill_entities */
     uint32_t *edge_groups, *long_relations;
     uint16_t *short_relations;
-    size_t bytes;
 } layout;
 
+/* What the arrays take together. */
+static size_t layout_bytes(const wfre_graph *graph, int split)
+{
+    const wfre_image_header *header = graph->header;
+    size_t groups = header->groups[split], targets = 2 * (size_t)header->triples[split];
+    size_t words = (size_t)header->relations + 1 + groups + groups + 1 + targets +
+                   header->entities + 2 + groups;
+    return 4 * words + (graph->edges[WFRE_TEST].short_relations ? 2 : 4) * groups;
+}
+
+/* The arrays within memory of layout_bytes. */
 static layout lay_out(const wfre_graph *graph, int split, void *memory)
 {
     const wfre_image_header *header = graph->header;
-    size_t groups = header->groups[split], relations = header->relations;
-    size_t targets = 2 * (size_t)header->triples[split];
+    size_t groups = header->groups[split];
     layout l = {.relation_groups = memory};
-    l.group_entity = l.relation_groups + relations + 1;
+    l.group_entity = l.relation_groups + header->relations + 1;
     l.group_begin = l.group_entity + groups;
     l.targets = l.group_begin + groups + 1;
-    l.entity_begin = l.targets + targets;
+    l.entity_begin = l.targets + 2 * (size_t)header->triples[split];
     l.edge_groups = l.entity_begin + header->entities + 2;
-    bool narrow = graph->edges[WFRE_TEST].short_relations != NULL;
-    l.long_relations = narrow ? NULL : l.edge_groups + groups;
-    l.short_relations = narrow ? (uint16_t *)(l.edge_groups + groups) : NULL;
-    l.bytes = 4 * (relations + 1 + groups + groups + 1 + targets + header->entities + 2 + groups) +
-              (narrow ? 2 : 4) * groups;
+    if (graph->edges[WFRE_TEST].short_relations)
+        l.short_relations = (uint16_t *)(l.edge_groups + groups);
+    else
+        l.long_relations = l.edge_groups + groups;
     return l;
 }
 
@@ -50,7 +58,7 @@ wfre_status wfre_graph_reserve_splits(wfre_graph *graph, wfre_error *error)
     for (int split = 0; split < WFRE_TEST; split++) {
         if (shared_with(graph, split) != split)
             continue;
-        graph->laid_out[split] = wfre_alloc(lay_out(graph, split, NULL).bytes, 1);
+        graph->laid_out[split] = wfre_alloc(layout_bytes(graph, split), 1);
         if (!graph->laid_out[split])
             return wfre_fail_memory(error, "opening a graph");
     }
