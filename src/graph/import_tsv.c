@@ -175,9 +175,12 @@ static wfre_status next_row(table *t, wfre_name row[COLUMNS], bool *found, wfre_
             t->separator = ';';
         CHECK(cut_line(t, line, length, cells, &count, error));
         skip = false;
+        if (count > MOST_COLUMNS)
+            return wfre_import_fail_line(error, t->reader, "%zu columns; %d are the most", count,
+                                         MOST_COLUMNS);
         if (t->width == 0)
             CHECK(start_table(t, cells, count, &skip, error));
-        if (count != t->width || count > MOST_COLUMNS)
+        if (count != t->width)
             return hint_at_rdf(wfre_import_fail_line(error, t->reader,
                                                      "%zu column%s; %zu separated by %s needed",
                                                      count, count == 1 ? "" : "s", t->width, kind),

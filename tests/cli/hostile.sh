@@ -75,6 +75,10 @@ g?y/../x http://a/b/c/g?y/../x
 g#s/../x http://a/b/c/g#s/../x
 END
 
+echo '# more columns than there is room for'
+(for i in $(seq 70); do printf 'c%d\t' $i; done; printf 'head\trelation\ttail\n') >wide.tsv
+show wfre import wide.tsv -o n.kg
+
 echo '# nothing rules the terminal'
 esc=$(printf '\x1b[31m')
 mkdir betae
