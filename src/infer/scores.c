@@ -159,6 +159,8 @@ static wfre_status score_round(top_search *t, wfre_error *error)
         pairs += more * branches_of(t, q);
         entities += more;
     }
+    if (entities == 0)
+        return WFRE_OK;
     if (!WFRE_RESERVE(&t->indexes, &t->index_capacity, 2 * pairs + entities) ||
         !WFRE_RESERVE(&t->exact, &t->exact_capacity, pairs))
         return wfre_fail_memory(error, "searching");

@@ -66,11 +66,11 @@ static bool add_variables(wfre_arena *arena, wfre_formula *formula, const uint32
     uint32_t *all = wfre_arena_alloc(arena, count, sizeof *all);
     if (!all)
         return false;
-    const uint32_t *old = formula->variables, *end = old + formula->variable_count;
-    for (uint32_t i = 0, k = 0; i < count; i++) {
-        bool from_old = old < end && (k == more_count || *old <= more[k]);
-        k += k < more_count && (!from_old || *old == more[k]);
-        all[i] = from_old ? *old++ : more[k - 1];
+    const uint32_t *old = formula->variables;
+    for (uint32_t i = 0, j = 0, k = 0; i < count; i++) {
+        bool from_old = j < formula->variable_count && (k == more_count || old[j] <= more[k]);
+        k += k < more_count && (!from_old || old[j] == more[k]);
+        all[i] = from_old ? old[j++] : more[k - 1];
     }
     formula->variables = all;
     formula->variable_count = count;
