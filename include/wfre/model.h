@@ -75,6 +75,9 @@ typedef struct wfre_model_settings {
     double gamma;              /* margin: logit = gamma - rho * distance */
     double rho;                /* scale */
     wfre_way way;              /* how questions are answered if nothing else is said */
+    /* What entities, relations and logic are as numbers; NULL: histograms, as above. There is no
+     * other yet. A model's file says the name. */
+    const struct wfre_family *family;
 } wfre_model_settings;
 
 /* What the paper uses, at a modest size. */

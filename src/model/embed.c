@@ -127,27 +127,28 @@ cleanup:
 
 enum { CHUNK = 256 };
 
-typedef struct clamping {
+typedef struct reading {
     const wfre_model *model;
     const wfre_vector_table *vectors;
     float *rows;
-} clamping;
+} reading;
 
-static void clamp_rows(void *context, size_t chunk, unsigned worker)
+static void read_rows(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
-    const clamping *c = context;
+    const reading *c = context;
     size_t dim = c->model->settings.dim, begin = chunk * CHUNK;
     size_t end = begin + CHUNK < c->model->entity_count ? begin + CHUNK : c->model->entity_count;
-    c->vectors->clamp01((end - begin) * dim, c->model->entities + begin * dim,
-                        c->rows + begin * dim);
+    const wfre_family *family = wfre_family_of(&c->model->settings);
+    for (size_t e = begin; e < end; e++)
+        family->entity.forward(c->vectors, dim, c->model->entities + e * dim, c->rows + e * dim);
 }
 
 float *wfre_embed_entities(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg)
 {
-    clamping c = {model, wfre_linalg_vectors(linalg), NULL};
+    reading c = {model, wfre_linalg_vectors(linalg), NULL};
     c.rows = wfre_alloc_tensor((size_t)model->entity_count * model->settings.dim, sizeof *c.rows);
     if (c.rows)
-        wfre_pool_run(pool, (model->entity_count + CHUNK - 1) / CHUNK, clamp_rows, &c);
+        wfre_pool_run(pool, (model->entity_count + CHUNK - 1) / CHUNK, read_rows, &c);
     return c.rows;
 }

@@ -32,7 +32,7 @@ WFRE_NODISCARD wfre_status wfre_embed(wfre_embedder *embedder, const wfre_node *
 WFRE_NODISCARD wfre_status wfre_embed_examples(wfre_embedder *embedder, size_t count,
                                                wfre_embedding *embedding, wfre_error *error);
 
-/* The entities as the score reads them, clamp(e, 0, 1), in new memory [entities, d]; NULL when out
+/* The entities as the score reads them, in new memory [entities, d]; NULL when out
  * of memory. */
 float *wfre_embed_entities(const wfre_model *model, wfre_pool *pool, wfre_linalg *linalg);
 

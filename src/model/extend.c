@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/calibration.h"
+#include "model/family.h"
 
 static wfre_status copy_calibration(const wfre_model *from, wfre_model *to, wfre_error *error)
 {
@@ -26,6 +27,10 @@ wfre_status wfre_model_extend(const wfre_model *model, const wfre_graph *graph, 
     wfre_model *larger = NULL;
     wfre_status status;
     size_t d = model->settings.dim, old = model->entity_count, all = wfre_graph_entities(graph);
+    const wfre_family *family = wfre_family_of(&model->settings);
+    if (family != &wfre_family_wfre)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "entities cannot be added to a model of the family '%s'", family->name);
     TRY(wfre_model_allocate(&model->settings, (uint32_t)all, model->relation_count,
                             wfre_graph_fingerprint(graph), &larger, error));
     for (uint32_t t = 1; t < model->tensor_count; t++)

@@ -8,6 +8,7 @@
 #include "base/bf16.h"
 #include "base/memory.h"
 #include "model/calibration.h"
+#include "model/family.h"
 #include "model/settings.h"
 #include "model/sketch_tables.h"
 
@@ -15,7 +16,7 @@ static const char FORMAT[] = "wfre-model-1";
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-enum { OWN_KEYS = 4, TEXT_SIZE = 64 };
+enum { OWN_KEYS = 5, TEXT_SIZE = 64 };
 
 wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dtype dtype,
                              const wfre_model_extra *extra, wfre_error *error)
@@ -40,7 +41,9 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     (void)snprintf(texts[1], TEXT_SIZE, "%016" PRIx64, model->fingerprint);
     (void)snprintf(texts[2], TEXT_SIZE, "%" PRIu32, model->relation_count);
     (void)snprintf(texts[3], TEXT_SIZE, "%s", wfre_version());
-    static const char *const own[OWN_KEYS] = {"format", "graph", "relations", "written_by"};
+    (void)snprintf(texts[4], TEXT_SIZE, "%s", wfre_family_of(&model->settings)->name);
+    static const char *const own[OWN_KEYS] = {"format", "graph", "relations", "written_by",
+                                              "family"};
     for (size_t i = 0; i < OWN_KEYS; i++)
         metadata[i] = (wfre_metadata){own[i], texts[i]};
     for (size_t i = 0; i < wfre_model_table_count; i++) {
@@ -96,6 +99,13 @@ wfre_status wfre_model_read_settings(const wfre_safetensors *file, const char *p
                          "%s: a safetensors file, but not a wfre model (format '%s')", path,
                          format ? format : "missing");
     wfre_model_settings_default(settings);
+    const char *family = wfre_safetensors_metadata(file, "family"); /* older files have none */
+    settings->family = wfre_family_find(family ? family : wfre_family_wfre.name);
+    if (!settings->family)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "%s: a model of the family '%.40s', which this version of wfre does not "
+                         "know; take the version that wrote it, or a newer one",
+                         path, family);
     for (size_t i = 0; i < wfre_model_table_count; i++) {
         const char *text = wfre_safetensors_metadata(file, wfre_model_table[i].name);
         if (!text && (wfre_model_table[i].traits & WFRE_SETTING_LATER))
@@ -147,12 +157,23 @@ static wfre_status read_calibration(const wfre_safetensors *file, const char *pa
     return status == WFRE_OK ? status : wfre_fail_within(error, status, path);
 }
 
-static bool has_tensor(const wfre_safetensors *file, const char *name, uint32_t rank,
-                       const size_t *shape)
+/* Whether all parameters are there in the shapes that the settings say; a tensor without elements
+ * need not be. */
+static bool has_tensors(const wfre_safetensors *file, const wfre_model_settings *settings,
+                        uint32_t relation_count)
 {
-    const wfre_stored_tensor *stored = wfre_safetensors_find(file, name);
-    return stored && stored->rank == rank &&
-           memcmp(stored->shape, shape, rank * sizeof *shape) == 0;
+    wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
+    uint32_t count = wfre_family_of(settings)->shapes(settings, relation_count, tensors);
+    bool whole = true;
+    for (uint32_t t = 0; t < count && whole; t++) {
+        const wfre_tensor *tensor = &tensors[t];
+        const wfre_stored_tensor *stored = wfre_safetensors_find(file, tensor->name);
+        bool empty = tensor->shape[0] == 0 || tensor->shape[1] == 0 || tensor->shape[2] == 0;
+        whole = empty ||
+                (stored && stored->rank == tensor->rank &&
+                 memcmp(stored->shape, tensor->shape, tensor->rank * sizeof *tensor->shape) == 0);
+    }
+    return whole;
 }
 
 /* All of the model but its entities, which are only found. */
@@ -175,12 +196,8 @@ static wfre_status read_frame(const wfre_safetensors *file, const char *path, wf
         goto cleanup;
     }
     /* The stored tensors must be there before memory is taken for them. */
-    size_t width = settings.dim / settings.members;
-    size_t matrices = settings.members * (settings.bases ? settings.bases : relation_count);
     if (entities->shape[1] != settings.dim ||
-        !has_tensor(file, "layer0.bases", 3, (size_t[]){matrices, width, width}) ||
-        (settings.bases &&
-         !has_tensor(file, "layer0.coefficients", 2, (size_t[]){relation_count, matrices}))) {
+        !has_tensors(file, &settings, (uint32_t)relation_count)) {
         status = wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                            "%s: the tensors do not have the shapes that the settings say", path);
         goto cleanup;

@@ -21,6 +21,12 @@ struct wfre_matrices {
     pthread_mutex_t mixing;
 };
 
+/* The bases and biases of a layer, which the twin has of its own. */
+static wfre_tensor *twin_tensors(wfre_matrices *m, uint32_t layer)
+{
+    return &m->twin.tensors[2 + WFRE_LAYER_TENSORS * layer];
+}
+
 /* Room for all matrices; memory that is never written to costs nothing, so it is not charged. */
 static wfre_status make_twin(wfre_matrices *m, double limit, wfre_error *error)
 {
@@ -28,15 +34,17 @@ static wfre_status make_twin(wfre_matrices *m, double limit, wfre_error *error)
     size_t d = settings->dim, relations = m->model->relation_count;
     size_t numbers = relations * d * wfre_model_width(m->model);
     m->twin = *m->model;
-    if (settings->bases == 0 || (double)numbers * settings->layers * sizeof(float) > limit)
+    if (wfre_family_of(settings) != &wfre_family_wfre || settings->bases == 0 ||
+        (double)numbers * settings->layers * sizeof(float) > limit)
         return WFRE_OK;
     m->twin.settings.bases = 0;
     m->made = wfre_alloc_zero(relations, sizeof *m->made);
     bool whole = m->made;
     for (uint32_t l = 0; l < settings->layers; l++) {
-        m->twin.layers[l].bases = wfre_alloc_zero(numbers, sizeof(float));
-        m->twin.layers[l].biases = wfre_alloc_zero(relations * d, sizeof(float));
-        whole = whole && m->twin.layers[l].bases && m->twin.layers[l].biases;
+        wfre_tensor *tensors = twin_tensors(m, l);
+        tensors[0].data = wfre_alloc_zero(numbers, sizeof(float));
+        tensors[1].data = wfre_alloc_zero(relations * d, sizeof(float));
+        whole = whole && tensors[0].data && tensors[1].data;
     }
     return whole ? WFRE_OK : wfre_fail_memory(error, "making room for matrices");
 }
@@ -67,8 +75,8 @@ void wfre_matrices_free(wfre_matrices *matrices)
     wfre_scope before = wfre_scope_enter((wfre_scope){0});
     bool own = matrices->twin.settings.bases != matrices->model->settings.bases;
     for (uint32_t l = 0; own && l < matrices->twin.settings.layers; l++) {
-        wfre_free(matrices->twin.layers[l].bases);
-        wfre_free(matrices->twin.layers[l].biases);
+        wfre_free(twin_tensors(matrices, l)[0].data);
+        wfre_free(twin_tensors(matrices, l)[1].data);
     }
     wfre_free((void *)matrices->made);
     pthread_mutex_destroy(&matrices->mixing);
@@ -91,12 +99,12 @@ static void keep(wfre_matrices *m, const wfre_weights *weights, const wfre_weigh
                  uint32_t relation)
 {
     size_t width = wfre_model_width(m->model), relations = m->model->relation_count;
-    wfre_layer *layer = &m->twin.layers[job->layer];
+    wfre_layer layer = wfre_layer_at(m->twin.tensors + 1, job->layer);
     for (uint32_t member = 0; member < m->model->settings.members; member++) {
         size_t at = member * relations + job->program->relations[relation];
-        memcpy(layer->bases + at * width * width,
+        memcpy(layer.bases + at * width * width,
                wfre_weights_matrix(weights, job, relation, member), width * width * sizeof(float));
-        memcpy(layer->biases + at * width, wfre_weights_bias(weights, job, relation, member),
+        memcpy(layer.biases + at * width, wfre_weights_bias(weights, job, relation, member),
                width * sizeof(float));
         atomic_fetch_add(&m->bytes, (width + 1) * width * sizeof(float));
     }

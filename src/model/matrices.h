@@ -2,7 +2,8 @@
  *
  * Mixing the matrix of a relation reads all bases, which takes longer than all else about a
  * question. So questions run on a twin of the model in which every relation has a matrix of its
- * own, made when the relation first occurs. Any number of threads may use one object. */
+ * own, made when the relation first occurs. Other families than WFRE have nothing to mix: their
+ * questions run on the model itself. Any number of threads may use one object. */
 #ifndef WFRE_SRC_MODEL_MATRICES_H
 #define WFRE_SRC_MODEL_MATRICES_H
 

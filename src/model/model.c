@@ -1,4 +1,4 @@
-/* Settings, allocation and random initialisation of a model. */
+/* Allocation of a model, and access to it. */
 #include "model/model.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/rng.h"
 #include "model/calibration.h"
+#include "model/family.h"
 #include "model/safetensors.h"
 #include "model/sketch_tables.h"
 
@@ -19,59 +19,35 @@ uint32_t wfre_model_matrices(const wfre_model *model)
     return model->settings.bases ? model->settings.bases : model->relation_count;
 }
 
-static wfre_tensor describe(float *data, uint32_t rank, size_t a, size_t b, size_t c)
+wfre_tensor wfre_tensor_shape(const char *name, uint32_t rank, size_t a, size_t b, size_t c)
 {
-    return (wfre_tensor){.data = data, .shape = {a, b, c}, .rank = rank, .count = a * b * c};
+    wfre_tensor tensor = {.shape = {a, b, c}, .rank = rank, .count = a * b * c};
+    (void)snprintf(tensor.name, sizeof tensor.name, "%s", name);
+    return tensor;
 }
 
-/* The shapes of one layer's tensors, in the order of wfre_layer's fields. */
-static void layer_shapes(const wfre_model *model, wfre_tensor shapes[WFRE_LAYER_TENSORS])
+void wfre_parameters_free(wfre_tensor *tensors)
 {
-    size_t d = model->settings.dim, width = wfre_model_width(model);
-    size_t matrices = (size_t)model->settings.members * wfre_model_matrices(model);
-    bool mixed = model->settings.bases > 0;
-    shapes[0] = describe(NULL, 2, mixed ? model->relation_count : 0, matrices, 1);
-    shapes[1] = describe(NULL, 3, matrices, width, width);
-    shapes[2] = describe(NULL, 2, matrices, width, 1);
-    shapes[3] = describe(NULL, 1, d, 1, 1);
-    shapes[4] = describe(NULL, 1, d, 1, 1);
+    for (uint32_t t = 0; t + 1 < WFRE_MAXIMUM_TENSORS; t++) {
+        wfre_free(tensors[t].data);
+        tensors[t].data = NULL;
+    }
 }
 
-wfre_status wfre_layers_allocate(const wfre_model *model, wfre_layer *layers, wfre_tensor *tensors,
-                                 wfre_error *error)
+wfre_status wfre_parameters_allocate(const wfre_model *model, wfre_tensor *tensors,
+                                     wfre_error *error)
 {
-    static const char *const names[] = {"coefficients", "bases", "biases", "gain", "shift"};
-    memset(layers, 0, WFRE_MAXIMUM_LAYERS * sizeof *layers);
-    for (uint32_t l = 0; l < model->settings.layers; l++) {
-        wfre_tensor shapes[WFRE_LAYER_TENSORS];
-        layer_shapes(model, shapes);
-        float **fields[] = {&layers[l].coefficients, &layers[l].bases, &layers[l].biases,
-                            &layers[l].gain, &layers[l].shift};
-        for (int t = 0; t < WFRE_LAYER_TENSORS; t++) {
-            wfre_tensor *tensor = &tensors[l * WFRE_LAYER_TENSORS + (uint32_t)t];
-            *tensor = shapes[t];
-            tensor->data = wfre_alloc_tensor(tensor->count, sizeof(float));
-            if (!tensor->data) {
-                wfre_layers_free(layers);
-                return wfre_fail_memory(error, "allocating a model; lower `dim` or `bases`");
-            }
-            *fields[t] = tensor->data;
-            (void)snprintf(tensor->name, sizeof tensor->name, "layer%u.%s", l, names[t]);
+    const wfre_family *family = wfre_family_of(&model->settings);
+    memset(tensors, 0, (WFRE_MAXIMUM_TENSORS - 1) * sizeof *tensors);
+    uint32_t count = family->shapes(&model->settings, model->relation_count, tensors);
+    for (uint32_t t = 0; t < count; t++) {
+        tensors[t].data = wfre_alloc_tensor(tensors[t].count, sizeof(float));
+        if (!tensors[t].data) {
+            wfre_parameters_free(tensors);
+            return wfre_fail_memory(error, "allocating a model; lower `dim` or `bases`");
         }
     }
     return WFRE_OK;
-}
-
-void wfre_layers_free(wfre_layer *layers)
-{
-    for (int l = 0; l < WFRE_MAXIMUM_LAYERS; l++) {
-        wfre_free(layers[l].coefficients);
-        wfre_free(layers[l].bases);
-        wfre_free(layers[l].biases);
-        wfre_free(layers[l].gain);
-        wfre_free(layers[l].shift);
-        layers[l] = (wfre_layer){0};
-    }
 }
 
 wfre_status wfre_model_frame(const wfre_model_settings *settings, uint32_t entity_count,
@@ -91,8 +67,9 @@ wfre_status wfre_model_frame(const wfre_model_settings *settings, uint32_t entit
     model->entity_count = entity_count;
     model->relation_count = relation_count;
     model->fingerprint = fingerprint;
-    TRY(wfre_layers_allocate(model, model->layers, model->tensors + 1, error));
-    model->tensor_count = 1 + WFRE_LAYER_TENSORS * settings->layers;
+    model->tensor_count =
+        1 + wfre_family_of(settings)->shapes(settings, relation_count, model->tensors + 1);
+    TRY(wfre_parameters_allocate(model, model->tensors + 1, error));
     *result = model;
     model = NULL;
 cleanup:
@@ -103,8 +80,9 @@ cleanup:
 void wfre_model_set_entities(wfre_model *model, float *entities)
 {
     model->entities = entities;
-    model->tensors[0] = describe(entities, 2, model->entity_count, model->settings.dim, 1);
-    memcpy(model->tensors[0].name, "entities", sizeof "entities");
+    model->tensors[0] =
+        wfre_tensor_shape("entities", 2, model->entity_count, model->settings.dim, 1);
+    model->tensors[0].data = entities;
 }
 
 wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t entity_count,
@@ -138,58 +116,13 @@ void wfre_model_free(wfre_model *model)
 {
     if (!model || atomic_fetch_sub(&model->others, 1) > 0)
         return;
-    wfre_layers_free(model->layers);
+    wfre_parameters_free(model->tensors + 1);
     if (!model->entities_mapped)
         wfre_free(model->entities);
     wfre_calibration_free(model->calibration);
     wfre_sketch_tables_free(model->sketch);
     wfre_safetensors_close(model->mapped);
     wfre_free(model);
-}
-
-/* ---- initialisation ----------------------------------------------------------------------- */
-
-static void fill_normal(wfre_tensor *tensor, double deviation, uint64_t seed, uint64_t index)
-{
-    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, index, 0);
-    for (size_t i = 0; i < tensor->count; i++)
-        tensor->data[i] = (float)(deviation * wfre_rng_normal(&rng));
-}
-
-/* Entities uniform in [0, 1]; matrices nearly orthogonal (normal with variance 1/w). The scale of
- * the coefficients does not matter much, since the layer norm takes it out. */
-static void initialise(wfre_model *model, uint64_t seed)
-{
-    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, 0, 0);
-    for (size_t i = 0; i < model->tensors[0].count; i++)
-        model->entities[i] = wfre_rng_float(&rng);
-    double width = (double)wfre_model_width(model), matrices = wfre_model_matrices(model);
-    for (uint32_t l = 0; l < model->settings.layers; l++) {
-        wfre_tensor *t = &model->tensors[1 + WFRE_LAYER_TENSORS * l];
-        fill_normal(&t[0], sqrt(2 / (model->relation_count + matrices)), seed, 1 + 8 * l);
-        fill_normal(&t[1], sqrt(1 / width), seed, 2 + 8 * l);
-        fill_normal(&t[2], 0.1 * sqrt(1 / width), seed, 3 + 8 * l);
-        for (size_t i = 0; i < t[3].count; i++)
-            t[3].data[i] = 1;
-    }
-}
-
-static void fill_uniform(wfre_tensor *tensor, double most, uint64_t seed, uint64_t index)
-{
-    wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_WEIGHTS, index, 0);
-    for (size_t i = 0; i < tensor->count; i++)
-        tensor->data[i] = (float)(most * (2 * wfre_rng_double(&rng) - 1));
-}
-
-void wfre_model_initialise_published(wfre_model *model, uint64_t seed)
-{
-    double width = (double)wfre_model_width(model), matrices = wfre_model_matrices(model);
-    for (uint32_t l = 0; l < model->settings.layers; l++) {
-        wfre_tensor *t = &model->tensors[1 + WFRE_LAYER_TENSORS * l];
-        fill_uniform(&t[0], sqrt(2 * 6 / (model->relation_count + matrices)), seed, 1 + 8 * l);
-        fill_uniform(&t[1], sqrt(6 / (width * (matrices + 1))), seed, 2 + 8 * l);
-        fill_uniform(&t[2], sqrt(1 / width), seed, 3 + 8 * l);
-    }
 }
 
 wfre_status wfre_model_create(const wfre_graph *graph, const wfre_model_settings *settings,
@@ -201,7 +134,7 @@ wfre_status wfre_model_create(const wfre_graph *graph, const wfre_model_settings
         wfre_model_allocate(settings, wfre_graph_entities(graph), wfre_graph_relations(graph),
                             wfre_graph_fingerprint(graph), model, error);
     if (status == WFRE_OK)
-        initialise(*model, seed);
+        wfre_family_of(settings)->initialise(*model, seed);
     return status;
 }
 

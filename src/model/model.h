@@ -1,4 +1,5 @@
-/* The model's parameters from the inside.
+/* The model's parameters from the inside. Which there are beside the entities is for the model's
+ * family to say (model/family.h); what follows is the WFRE family's.
  *
  * Shapes, with n entities, R directed relations, K bases (K = R when each relation has a free
  * matrix), d dimensions and M members of w = d / M dimensions each:
@@ -20,14 +21,6 @@
 #include "base/error.h"
 #include "wfre/model.h"
 
-typedef struct wfre_layer {
-    float *coefficients;
-    float *bases;
-    float *biases;
-    float *gain;
-    float *shift;
-} wfre_layer;
-
 enum { WFRE_LAYER_TENSORS = 5, WFRE_MAXIMUM_TENSORS = 1 + 5 * WFRE_MAXIMUM_LAYERS };
 
 /* One parameter tensor, as the optimizer and the model file see it. */
@@ -37,7 +30,27 @@ typedef struct wfre_tensor {
     size_t shape[3];
     uint32_t rank;
     size_t count; /* product of the shape */
+    bool summed;  /* its gradient is added to level by level (model/family.h) */
 } wfre_tensor;
+
+/* One without memory yet. */
+wfre_tensor wfre_tensor_shape(const char *name, uint32_t rank, size_t a, size_t b, size_t c);
+
+/* The tensors of one layer, by name. */
+typedef struct wfre_layer {
+    float *coefficients;
+    float *bases;
+    float *biases;
+    float *gain;
+    float *shift;
+} wfre_layer;
+
+/* Those of a WFRE model (`tensors` is model->tensors + 1), or of its gradients. */
+static inline wfre_layer wfre_layer_at(const wfre_tensor *tensors, uint32_t layer)
+{
+    const wfre_tensor *t = tensors + (size_t)layer * WFRE_LAYER_TENSORS;
+    return (wfre_layer){t[0].data, t[1].data, t[2].data, t[3].data, t[4].data};
+}
 
 struct wfre_model {
     _Atomic uint32_t others; /* owners besides the first */
@@ -48,7 +61,6 @@ struct wfre_model {
     float *entities;                 /* read-only where they lie in a mapped file */
     bool entities_mapped;            /* they do */
     struct wfre_safetensors *mapped; /* that file, or NULL */
-    wfre_layer layers[WFRE_MAXIMUM_LAYERS];
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
     uint32_t tensor_count;                /* tensors[0] are the entities */
     struct wfre_calibration *calibration; /* NULL: scores have no probabilities */
@@ -94,10 +106,11 @@ WFRE_NODISCARD wfre_status wfre_model_frame(const wfre_model_settings *settings,
 /* Where they are then to be: the tensor follows. */
 void wfre_model_set_entities(wfre_model *model, float *entities);
 
-/* Layer tensors of the model's shapes, zeroed, with their table (for gradients and optimizer
- * states); tensors[i] matches model->tensors[i + 1]. Released by wfre_layers_free. */
-WFRE_NODISCARD wfre_status wfre_layers_allocate(const wfre_model *model, wfre_layer *layers,
-                                                wfre_tensor *tensors, wfre_error *error);
-void wfre_layers_free(wfre_layer *layers);
+/* Tensors of the shapes of the model's parameters, zeroed (for those and for gradients);
+ * tensors[i] matches model->tensors[i + 1], and there is room for WFRE_MAXIMUM_TENSORS - 1.
+ * Whoever has them freed without having allocated them begins with zeros. */
+WFRE_NODISCARD wfre_status wfre_parameters_allocate(const wfre_model *model, wfre_tensor *tensors,
+                                                    wfre_error *error);
+void wfre_parameters_free(wfre_tensor *tensors);
 
 #endif

@@ -55,7 +55,7 @@ typedef struct mask_task {
     const float *slope, *input;
     float *target; /* of the way forward: linear; of the way back: slope_in */
     const wfre_layer *out;
-    const wfre_layer *layer;
+    wfre_layer layer;
     size_t width, bases, matrices; /* of all members */
     float scale;                   /* 1 / (1 - p) */
 } mask_task;
@@ -67,7 +67,7 @@ static mask_task open_task(const wfre_row_masks *masks, const wfre_weights_job *
         .masks = masks,
         .job = job,
         .vectors = wfre_linalg_vectors(job->linalg),
-        .layer = &job->model->layers[job->layer],
+        .layer = wfre_layer_at(job->model->tensors + 1, job->layer),
         .width = wfre_model_width(job->model),
         .bases = bases,
         .matrices = job->model->settings.members * bases,
@@ -85,7 +85,7 @@ static size_t relation_of(const mask_task *t, const block *b, size_t projection)
 
 static const float *basis_row(const mask_task *t, size_t matrix, size_t output)
 {
-    return t->layer->bases + (matrix * t->width + output) * t->width;
+    return t->layer.bases + (matrix * t->width + output) * t->width;
 }
 
 /* Where a matrix's member begins in a projection's row. */
@@ -132,9 +132,9 @@ static void forward_block(void *context, size_t chunk, unsigned worker)
         for (size_t i = b->begin[j]; i < used && !b->failed; i++) {
             gap *g = &b->gaps[i];
             size_t projection = b->first + g->projection, at = place(t, j, projection);
-            g->value = t->layer->biases[j * t->width + g->output] +
+            g->value = t->layer.biases[j * t->width + g->output] +
                        t->vectors->dot_float(t->width, basis_row(t, j, g->output), t->input + at);
-            float factor = t->layer->coefficients[relation_of(t, b, projection) * t->matrices + j];
+            float factor = t->layer.coefficients[relation_of(t, b, projection) * t->matrices + j];
             t->target[at + g->output] -= t->scale * factor * g->value;
         }
     }
@@ -197,7 +197,7 @@ static void backward_block(void *context, size_t chunk, unsigned worker)
         for (size_t i = b->begin[j]; i < b->begin[j + 1]; i++) {
             const gap *g = &b->gaps[i];
             size_t projection = b->first + g->projection, at = place(t, j, projection);
-            float factor = t->layer->coefficients[relation_of(t, b, projection) * t->matrices + j];
+            float factor = t->layer.coefficients[relation_of(t, b, projection) * t->matrices + j];
             t->vectors->axpy(t->width, -t->scale * factor * t->slope[at + g->output],
                              basis_row(t, j, g->output), t->target + at);
         }
@@ -234,7 +234,7 @@ static void gradient_matrix(void *context, size_t j, unsigned worker)
             size_t projection = b->first + g->projection, at = place(t, j, projection);
             size_t coefficient = relation_of(t, b, projection) * t->matrices + j;
             float slope = t->scale * t->slope[at + g->output];
-            float through = slope * t->layer->coefficients[coefficient];
+            float through = slope * t->layer.coefficients[coefficient];
             t->out->coefficients[coefficient] -= slope * g->value;
             biases[g->output] -= through;
             t->vectors->axpy(t->width, -through, t->input + at, bases + g->output * t->width);

@@ -1,25 +1,9 @@
-/* Running a program: forward for embeddings, backward for gradients.
- *
- * A run owns the activations of one batch at a time. Weights are built once for each distinct
- * relation of the batch, W_r = sum_j c_rj V_j, so that a projected row costs one matrix-vector
- * product instead of K. With dropout on the basis outputs, output i of basis j is left out for all
- * rows of the batch that go through the same relation: the mask then belongs to W_r, and nothing
- * becomes slower. Masks of each row's own are in model/row_masks.h. */
+/* Running a program through the model's family (model/family.h): forward for embeddings, backward
+ * for gradients. A run owns the activations of one batch at a time. */
 #ifndef WFRE_SRC_MODEL_RUN_H
 #define WFRE_SRC_MODEL_RUN_H
 
-#include "linalg/linalg.h"
-#include "model/model.h"
-#include "model/program.h"
-
-/* The noise of one training step; all rates 0 for none. */
-typedef struct wfre_noise {
-    float drop_input;    /* an input element of a projection becomes 0, the others grow */
-    float drop_basis;    /* an output of a basis is left out, the others grow */
-    float drop_negation; /* an element becomes 1/2 before it is complemented */
-    bool mask_rows;      /* drop_basis draws for each row, not for each relation */
-    uint64_t seed, step;
-} wfre_noise;
+#include "model/family.h"
 
 typedef struct wfre_run wfre_run;
 
@@ -38,8 +22,10 @@ WFRE_NODISCARD wfre_status wfre_run_forward(wfre_run *run, const wfre_program *p
 const float *wfre_run_row(const wfre_run *run, uint32_t row);
 float *wfre_run_gradient(wfre_run *run, uint32_t row);
 
-/* Carries the gradients down to the entity rows, and writes those of the layers into `layers`
- * (shapes of the model). `layers` is overwritten, not added to. */
-WFRE_NODISCARD wfre_status wfre_run_backward(wfre_run *run, wfre_layer *layers, wfre_error *error);
+/* Carries the gradients down to the entity rows, and writes those of the parameters:
+ * gradients[i] is of model->tensors[i + 1] (wfre_parameters_allocate). They are overwritten, not
+ * added to. */
+WFRE_NODISCARD wfre_status wfre_run_backward(wfre_run *run, const wfre_tensor *gradients,
+                                             wfre_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "model/model.h"
+#include "model/family.h"
 
 static const char *const TNORMS[] = {"godel", "product", "lukasiewicz", NULL};
 static const char *const UNIONS[] = {"dnf", "demorgan", "tconorm", NULL};
@@ -97,7 +97,7 @@ wfre_setting_text wfre_model_setting(const wfre_model_settings *settings, size_t
 
 bool wfre_model_same_sizes(const wfre_model_settings *a, const wfre_model_settings *b)
 {
-    bool same = true;
+    bool same = wfre_family_of(a) == wfre_family_of(b);
     for (size_t i = 0; i < wfre_model_table_count; i++)
         if (wfre_model_table[i].traits & WFRE_SETTING_SIZE)
             same = same && wfre_setting_same(&wfre_model_table[i], a, b);
@@ -106,6 +106,7 @@ bool wfre_model_same_sizes(const wfre_model_settings *a, const wfre_model_settin
 
 void wfre_model_copy_sizes(wfre_model_settings *to, const wfre_model_settings *from)
 {
+    to->family = from->family;
     for (size_t i = 0; i < wfre_model_table_count; i++)
         if (wfre_model_table[i].traits & WFRE_SETTING_SIZE)
             wfre_setting_copy(&wfre_model_table[i], to, from);
@@ -143,25 +144,13 @@ uint64_t wfre_way_hash(const wfre_way *way)
 
 wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_error *error)
 {
-    uint32_t block = settings->score.block, members = settings->members;
+    const wfre_family *family = wfre_family_of(settings);
+    uint32_t block = settings->score.block;
     if (settings->dim == 0 || settings->dim > 65536 || block == 0 || settings->dim % block != 0)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "dim %u: must be a multiple of the block size %u, at most 65536",
                          settings->dim, block);
-    if (members == 0 || settings->dim % members != 0 || settings->dim / members % block != 0)
-        return wfre_fail(
-            error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-            "members %u: dim %u does not split into as many parts of whole blocks of %u", members,
-            settings->dim, block);
-    if (settings->layers < 1 || settings->layers > WFRE_MAXIMUM_LAYERS)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "layers %u: must be 1 to %d",
-                         settings->layers, WFRE_MAXIMUM_LAYERS);
-    if (settings->bases > 65536)
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "bases %u: at most 65536",
-                         settings->bases);
-    if (!(settings->complement > 0 && settings->complement <= 1))
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "complement must be above 0 and at most 1");
+    CHECK(family->check(settings, error));
     if (!(settings->rho > 0) || !isfinite(settings->rho) || !isfinite(settings->gamma))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "rho must be positive and gamma finite");
@@ -174,10 +163,8 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "edge-sharpness must be positive, edge-room not negative, edge-joined "
                          "finite");
-    wfre_score_settings scored = settings->score;
-    scored.dimension = settings->dim;
     wfre_score *score = NULL;
-    wfre_status status = wfre_score_create(&scored, &score, error);
+    wfre_status status = family->distance(settings, &score, error);
     wfre_score_free(score);
     return status;
 }

@@ -26,6 +26,11 @@ static bool free_matrices(const wfre_weights_job *job)
     return job->model->settings.bases == 0;
 }
 
+static wfre_layer layer_of(const wfre_weights_job *job)
+{
+    return wfre_layer_at(job->model->tensors + 1, job->layer);
+}
+
 /* Masks belong to W_r. */
 static bool masked(const wfre_weights_job *job)
 {
@@ -50,15 +55,14 @@ const float *wfre_weights_matrix(const wfre_weights *weights, const wfre_weights
                                  uint32_t relation, uint32_t member)
 {
     size_t width = wfre_model_width(job->model);
-    const float *all = free_matrices(job) ? job->model->layers[job->layer].bases : weights->built;
+    const float *all = free_matrices(job) ? layer_of(job).bases : weights->built;
     return all + matrix_index(job, relation, member) * width * width;
 }
 
 const float *wfre_weights_bias(const wfre_weights *weights, const wfre_weights_job *job,
                                uint32_t relation, uint32_t member)
 {
-    const float *all =
-        free_matrices(job) ? job->model->layers[job->layer].biases : weights->built_bias;
+    const float *all = free_matrices(job) ? layer_of(job).biases : weights->built_bias;
     return all + matrix_index(job, relation, member) * wfre_model_width(job->model);
 }
 
@@ -96,7 +100,7 @@ static void mix_relation(void *context, size_t u, unsigned worker)
     const wfre_weights_job *job = task->job;
     size_t count = coefficient_count(job), used = job->program->relation_count;
     uint32_t relation = job->program->relations[u];
-    const float *row = job->model->layers[job->layer].coefficients + relation * count;
+    const float *row = layer_of(job).coefficients + relation * count;
     float scale = growth(job);
     if (!masked(job)) {
         for (size_t j = 0; j < count; j++)
@@ -161,8 +165,8 @@ static const float *mixing_of(const band *b, size_t s)
 /* What the bases have for slice s, [K, w, width] in all. */
 static const float *bases_of(const band *b, size_t s)
 {
-    const wfre_layer *layer = &b->job->model->layers[b->job->layer];
-    return (b->biases ? layer->biases : layer->bases) +
+    wfre_layer layer = layer_of(b->job);
+    return (b->biases ? layer.biases : layer.bases) +
            slice_offset(b, b->job->model->settings.bases, s);
 }
 

@@ -2,7 +2,7 @@
 #ifndef WFRE_SRC_MODEL_WEIGHTS_H
 #define WFRE_SRC_MODEL_WEIGHTS_H
 
-#include "model/run.h"
+#include "model/family.h"
 
 /* Of one layer, in the shapes of model/model.h. Free matrices are not copied here: they are those
  * of the model. */

@@ -122,7 +122,7 @@ wfre_status wfre_index_create(const wfre_model *model, wfre_matrices *matrices, 
     pthread_mutex_init(&index->making, NULL);
     index->model = model;
     index->matrices = matrices;
-    TRY(wfre_score_create(&model->settings.score, &index->score, error));
+    TRY(wfre_family_of(&model->settings)->distance(&model->settings, &index->score, error));
     *result = index;
     index = NULL;
 cleanup:

@@ -72,7 +72,7 @@ static void gather_chunk(void *context, size_t chunk, unsigned worker)
     size_t d = s->model->settings.dim, end = (chunk + 1) * GATHER;
     for (size_t i = chunk * GATHER; i < end && i < g->count; i++) {
         size_t entity = g->entities ? g->entities[i] : g->first + i;
-        s->vectors->clamp01(d, wfre_model_row(s->model, entity), s->rows + i * d);
+        wfre_family_read_entity(s->model, s->vectors, entity, s->rows + i * d);
     }
 }
 

@@ -79,7 +79,7 @@ static const float *make_features(const wfre_sketch *s, const float *map, const 
 static float pack_entity(const wfre_sketch *s, size_t entity, float *scratch, int8_t *to)
 {
     const wfre_sketch_shape *shape = &s->shape;
-    s->vectors->clamp01(shape->dim, wfre_model_row(s->model, entity), scratch);
+    wfre_family_read_entity(s->model, s->vectors, entity, scratch);
     const float *mapped = make_features(s, s->tables->entity_map, scratch, scratch + shape->dim);
     float largest = fmaxf(s->vectors->largest(shape->width, mapped), TINY);
     s->vectors->to_i8(shape->width, 127 / largest, mapped, to);
@@ -164,7 +164,7 @@ static wfre_status fit(wfre_sketch *s, const wfre_score *score, const wfre_embed
         TRY(wfre_fail_memory(error, "sketching"));
     for (size_t i = 0; i < SOURCE_ROWS; i++) {
         size_t entity = wfre_rng_below(&rng, s->model->entity_count);
-        s->vectors->clamp01(shape->dim, wfre_model_row(s->model, entity), rows + i * shape->dim);
+        wfre_family_read_entity(s->model, s->vectors, entity, rows + i * shape->dim);
     }
     TRY(wfre_block_sample_draw(&sample, score, pool, (wfre_block_source){rows, SOURCE_ROWS},
                                (wfre_block_source){examples->rows, examples->row_count}, error));

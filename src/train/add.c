@@ -248,8 +248,7 @@ static wfre_status find_references(fitting *f, const wfre_embedding *embedding, 
 {
     size_t d = f->model->settings.dim, others = f->count - f->own;
     for (size_t k = 0; k < others; k++)
-        f->vectors->clamp01(d, f->model->entities + (size_t)f->answers[f->own + k] * d,
-                            f->rows + k * d);
+        wfre_family_read_entity(f->model, f->vectors, f->answers[f->own + k], f->rows + k * d);
     wfre_pairs pairs = {{f->rows, d}, {embedding->rows + f->own * d, d}, NULL, NULL, others};
     wfre_status status = wfre_score_pairs(f->score, f->pool, &pairs, f->distances, NULL, error);
     for (size_t k = 0; status == WFRE_OK && k < others; k++)
@@ -334,7 +333,7 @@ static wfre_status fit_entity(fitting *f, wfre_entity entity, wfre_error *error)
     if (f->own == 0)
         goto cleanup;
     TRY(most_alike(f, &alike, error));
-    f->vectors->clamp01(d, f->model->entities + (size_t)alike * d, row);
+    wfre_family_read_entity(f->model, f->vectors, alike, row);
     if (f->steps == 0)
         goto cleanup;
     TRY(list_others(f, &arena, entity, error));
@@ -410,7 +409,7 @@ static wfre_status fit_all(const growth *g, uint32_t steps, wfre_pool *pool,
     TRY(wfre_isa_select(&isa, error));
     TRY(wfre_linalg_create(pool, isa, &linalg, error));
     f.vectors = wfre_linalg_vectors(linalg);
-    TRY(wfre_score_create(&f.model->settings.score, &score, error));
+    TRY(wfre_family_of(&f.model->settings)->distance(&f.model->settings, &score, error));
     f.score = score;
     TRY(wfre_matrices_create(f.model, MATRIX_BYTES, &matrices, error));
     TRY(wfre_embedder_create(matrices, pool, linalg, &f.embedder, error));

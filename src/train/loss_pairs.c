@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "model/family.h"
 #include "train/loss.h"
 
 enum { GROUP_PAIRS = 4096 };
@@ -46,7 +47,7 @@ wfre_status wfre_pair_engine_create(const wfre_train_settings *settings, wfre_po
     engine->settings = *settings;
     engine->pool = pool;
     engine->vectors = wfre_linalg_vectors(linalg);
-    TRY(wfre_score_create(&settings->model.score, &engine->score, error));
+    TRY(wfre_family_of(&settings->model)->distance(&settings->model, &engine->score, error));
     *result = engine;
     engine = NULL;
 cleanup:

@@ -22,15 +22,14 @@ static const float BETA1 = 0.9f, BETA2 = 0.999f, ADAM_EPSILON = 1e-8f;
 
 /* ---- embedding the batch ------------------------------------------------------------------ */
 
-/* Copies the batch's entities into the table, clamped. */
+/* Reads the batch's entities into the table. */
 static void fill_table(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
     wfre_trainer *t = context;
     size_t d = t->model->settings.dim, first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t s = first; s < last && s < t->batch->slot_count; s++)
-        t->vectors->clamp01(d, t->model->entities + (size_t)t->batch->slots[s] * d,
-                            t->table + s * d);
+        wfre_family_read_entity(t->model, t->vectors, t->batch->slots[s], t->table + s * d);
 }
 
 static wfre_status reserve(wfre_trainer *t, wfre_error *error)
@@ -223,8 +222,7 @@ typedef struct entity_task {
     wfre_adamw adamw;
 } entity_task;
 
-/* Updates a block of entities. The clamp has no slope where the stored value lies outside of
- * [0, 1]. */
+/* Updates a block of entities. The losses left gradients of rows, not yet of what is stored. */
 static void update_entities(void *context, size_t chunk, unsigned worker)
 {
     const entity_task *task = context;
@@ -232,14 +230,14 @@ static void update_entities(void *context, size_t chunk, unsigned worker)
     size_t d = t->model->settings.dim, first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     size_t count = t->lazy ? t->batch->slot_count : t->model->entity_count;
     float *zeros = t->zeros + worker * d;
+    const wfre_family *family = wfre_family_of(&t->model->settings);
     for (size_t i = first; i < last && i < count; i++) {
         size_t entity = t->lazy ? t->batch->slots[i] : i;
         uint32_t slot = t->lazy ? (uint32_t)i : wfre_batcher_slot(t->batcher, (uint32_t)entity);
         float *row = t->model->entities + entity * d;
         float *gradient = slot == WFRE_NONE ? zeros : t->table_gradient + (size_t)slot * d;
         if (!t->settings.bounded && slot != WFRE_NONE)
-            for (size_t k = 0; k < d; k++)
-                gradient[k] = row[k] < 0 || row[k] > 1 ? 0 : gradient[k];
+            family->entity.backward(d, row, gradient);
         t->vectors->adamw(&task->adamw, d, row, t->first[0] + entity * d, t->second[0] + entity * d,
                           gradient);
     }
@@ -252,8 +250,7 @@ static float clipping(const wfre_trainer *t)
         return 1;
     double sum = 0;
     for (uint32_t i = 1; i < t->model->tensor_count; i++)
-        sum += wfre_squared_norm(t->linalg, t->gradient_tensors[i - 1].count,
-                                 t->gradient_tensors[i - 1].data);
+        sum += wfre_squared_norm(t->linalg, t->gradients[i - 1].count, t->gradients[i - 1].data);
     double norm = sqrt(sum);
     return norm > t->settings.clip ? (float)(t->settings.clip / norm) : 1;
 }
@@ -285,7 +282,7 @@ static void update(wfre_trainer *t)
     wfre_adamw_at(&adamw, t->step - t->restart + 1);
     for (uint32_t i = 1; i < t->model->tensor_count; i++)
         wfre_adamw_update(t->linalg, &adamw, t->model->tensors[i].count, t->model->tensors[i].data,
-                          t->first[i], t->second[i], t->gradient_tensors[i - 1].data);
+                          t->first[i], t->second[i], t->gradients[i - 1].data);
     entity_task task = {t, adamw};
     task.adamw.rate = (float)(factor * t->settings.rate_entities);
     task.adamw.gradient_scale = 1;
@@ -297,12 +294,14 @@ static void update(wfre_trainer *t)
 
 /* ---- a step ------------------------------------------------------------------------------- */
 
-/* The layer norms' gradients see every projected row, so they tell whether one is not a number. */
+/* Gradients that are summed over all levels see every projected row, so they tell whether one is
+ * not a number. */
 static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *error)
 {
     double sum = loss;
-    for (uint32_t l = 0; l < t->model->settings.layers; l++)
-        sum += t->vectors->sum(t->model->settings.dim, t->gradients[l].gain);
+    for (uint32_t i = 0; i + 1 < t->model->tensor_count; i++)
+        if (t->gradients[i].summed)
+            sum += t->vectors->sum(t->gradients[i].count, t->gradients[i].data);
     if (isfinite(sum))
         return WFRE_OK;
     return wfre_fail(
@@ -458,7 +457,7 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
     TRY(wfre_linalg_create(pool, isa, &t->linalg, error));
     t->vectors = wfre_linalg_vectors(t->linalg);
     t->lazy = t->model->entity_count > LAZY_ENTITIES;
-    TRY(wfre_layers_allocate(t->model, t->gradients, t->gradient_tensors, error));
+    TRY(wfre_parameters_allocate(t->model, t->gradients, error));
     for (uint32_t i = 0; i < t->model->tensor_count; i++) {
         t->first[i] = wfre_alloc_tensor(t->model->tensors[i].count, sizeof(float));
         t->second[i] = wfre_alloc_tensor(t->model->tensors[i].count, sizeof(float));
@@ -505,7 +504,7 @@ void wfre_trainer_free(wfre_trainer *t)
         wfre_free(t->second[i]);
     }
     wfre_free(t->zeros);
-    wfre_layers_free(t->gradients);
+    wfre_parameters_free(t->gradients);
     wfre_model_free(t->model);
     wfre_linalg_free(t->linalg);
     wfre_free(t->table);

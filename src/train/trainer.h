@@ -18,8 +18,7 @@ struct wfre_trainer {
     /* AdamW's moments of model->tensors[i]. */
     float *first[WFRE_MAXIMUM_TENSORS];
     float *second[WFRE_MAXIMUM_TENSORS];
-    wfre_layer gradients[WFRE_MAXIMUM_LAYERS];
-    wfre_tensor gradient_tensors[WFRE_MAXIMUM_TENSORS]; /* [i] of model->tensors[i + 1] */
+    wfre_tensor gradients[WFRE_MAXIMUM_TENSORS]; /* [i] of model->tensors[i + 1] */
     bool lazy; /* only entities that a batch touches are updated */
 
     wfre_batcher *batcher;

@@ -102,14 +102,13 @@ static int check_trial(const setting *s, uint64_t seed, wfre_linalg *linalg, wfr
     float *weight = wfre_alloc(program.root_count * DIM, sizeof *weight);
     for (size_t i = 0; i < program.root_count * DIM; i++)
         weight[i] = (float)wfre_rng_normal(&rng);
-    wfre_layer layers[WFRE_MAXIMUM_LAYERS];
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
-    assert_ok(wfre_layers_allocate(model, layers, tensors, error));
+    assert_ok(wfre_parameters_allocate(model, tensors, error));
     (void)evaluate(run, &program, &s->noise, weight);
     for (uint32_t r = 0; r < program.root_count; r++)
         for (uint32_t i = 0; i < DIM; i++)
             wfre_run_gradient(run, program.roots[r])[i] += weight[r * DIM + i];
-    assert_ok(wfre_run_backward(run, layers, error));
+    assert_ok(wfre_run_backward(run, tensors, error));
     double entity_gradient[ENTITIES * DIM] = {0};
     for (uint32_t row = 0; row < program.leaf_count; row++)
         for (uint32_t i = 0; i < DIM; i++)
@@ -126,7 +125,7 @@ static int check_trial(const setting *s, uint64_t seed, wfre_linalg *linalg, wfr
             check_one(run, &program, &s->noise, weight, &model->tensors[t].data[i], gradient);
     }
     wfre_free(weight);
-    wfre_layers_free(layers);
+    wfre_parameters_free(tensors);
     wfre_run_free(run);
     wfre_program_free(&program);
     wfre_model_free(model);

@@ -378,7 +378,6 @@ static void test_many_relations(void **state)
     wfre_model *model;
     wfre_program program = {0};
     wfre_weights weights = {0};
-    wfre_layer layers[WFRE_MAXIMUM_LAYERS];
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
     wfre_model_settings settings;
     wfre_model_settings_default(&settings);
@@ -401,10 +400,10 @@ static void test_many_relations(void **state)
         input[i] = (float)(i % 31) / 31.0f - 0.5f;
     }
     wfre_weights_job job = {model, 0, &program, NULL, linalg, NULL, WFRE_FP32};
-    assert_ok(wfre_layers_allocate(model, layers, tensors, error));
+    assert_ok(wfre_parameters_allocate(model, tensors, error));
+    wfre_layer own = wfre_layer_at(model->tensors + 1, 0), out = wfre_layer_at(tensors, 0);
     assert_ok(wfre_weights_build(&weights, &job, error));
-    assert_ok(wfre_weights_backward(&weights, &job, slope, input, layers, error));
-    const wfre_layer *own = &model->layers[0];
+    assert_ok(wfre_weights_backward(&weights, &job, slope, input, &out, error));
     for (uint32_t n = 0; n < 60; n++) { /* single elements, all over */
         uint32_t member = n % 2, base = n / 2 % BASES, row = n * 7 % WIDTH, column = n * 11 % WIDTH;
         uint32_t matrix = member * BASES + base, relation = n * 37 % MANY;
@@ -414,23 +413,23 @@ static void test_many_relations(void **state)
                 const float *s = slope + program.uses[i] * DIM + member * WIDTH;
                 const float *x = input + program.uses[i] * DIM + member * WIDTH;
                 size_t c = program.relations[u] * 2 * BASES + matrix;
-                of_base += (double)own->coefficients[c] * (double)s[row] * (double)x[column];
+                of_base += (double)own.coefficients[c] * (double)s[row] * (double)x[column];
                 for (size_t a = 0; a < WIDTH && program.relations[u] == relation; a++) {
-                    of_coefficient += (double)s[a] * (double)own->biases[matrix * WIDTH + a];
+                    of_coefficient += (double)s[a] * (double)own.biases[matrix * WIDTH + a];
                     for (size_t b = 0; b < WIDTH; b++)
                         of_coefficient +=
                             (double)s[a] * (double)x[b] *
-                            (double)own->bases[(matrix * WIDTH + a) * (size_t)WIDTH + b];
+                            (double)own.bases[(matrix * WIDTH + a) * (size_t)WIDTH + b];
                 }
             }
         size_t at = (matrix * WIDTH + row) * (size_t)WIDTH + column;
-        assert_true(fabs(of_base - (double)layers[0].bases[at]) < 1e-3);
+        assert_true(fabs(of_base - (double)out.bases[at]) < 1e-3);
         at = relation * 2 * BASES + matrix;
-        assert_true(fabs(of_coefficient - (double)layers[0].coefficients[at]) < 1e-3);
+        assert_true(fabs(of_coefficient - (double)out.coefficients[at]) < 1e-3);
     }
     wfre_free(slope);
     wfre_free(input);
-    wfre_layers_free(layers);
+    wfre_parameters_free(tensors);
     wfre_weights_free(&weights);
     wfre_program_free(&program);
     wfre_model_free(model);
@@ -447,8 +446,7 @@ static wfre_status run_once(void *context)
     wfre_model *model = NULL;
     wfre_run *run = NULL;
     wfre_program program = {0};
-    wfre_layer layers[WFRE_MAXIMUM_LAYERS] = {0};
-    wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
+    wfre_tensor tensors[WFRE_MAXIMUM_TENSORS] = {0};
     wfre_model_settings settings;
     wfre_model_settings_default(&settings);
     settings.dim = 10;
@@ -460,15 +458,15 @@ static wfre_status run_once(void *context)
         goto cleanup;
     }
     TRY(wfre_model_allocate(&settings, ENTITIES, RELATIONS, 0, &model, NULL));
-    TRY(wfre_layers_allocate(model, layers, tensors, NULL));
+    TRY(wfre_parameters_allocate(model, tensors, NULL));
     TRY(wfre_program_compile(&program, &tree, 1, WFRE_UNION_DNF, NULL));
     TRY(wfre_run_create(model, NULL, linalg, WFRE_FP32, &run, NULL));
     TRY(wfre_run_forward(run, &program, NULL, NULL));
-    TRY(wfre_run_backward(run, layers, NULL));
+    TRY(wfre_run_backward(run, tensors, NULL));
 cleanup:
     wfre_run_free(run);
     wfre_program_free(&program);
-    wfre_layers_free(layers);
+    wfre_parameters_free(tensors);
     wfre_model_free(model);
     wfre_arena_free(&arena);
     return status;
