@@ -53,6 +53,7 @@ struct wfre_sq_exec {
     const wfre_rdf *rdf;
     uint32_t own; /* made-up terms have ids from here on */
     const wfre_sparql_run_options *options;
+    bool converts; /* the query becomes a formula and is not run */
     wfre_error *error;
     wfre_status status;
     wfre_sq_sink *halted;
@@ -74,6 +75,10 @@ struct wfre_sq_exec {
     uint64_t solution; /* counted, so that BNODE("a") differs between solutions */
 };
 
+/* Makes what a run needs, with its plan; query, rdf, options and error are there. To be torn down
+ * also if it fails (run.c). */
+wfre_sq_flow wfre_sq_set_up(wfre_sq_exec *x);
+void wfre_sq_tear_down(wfre_sq_exec *x);
 /* Records the failure; returns WFRE_SQ_FAIL. */
 wfre_sq_flow wfre_sq_fail(wfre_sq_exec *x, wfre_status status);
 /* To be called in every loop; looks at the clock now and then. */

@@ -703,6 +703,35 @@ static wfre_sq_flow compile_service(planner *pl, const wfre_sq_pattern *pattern,
     return wrap(pl, in, in->filters, in->filter_count, node);
 }
 
+static wfre_sq_flow refuse_behind(planner *pl, const char *what)
+{
+    pl->x->status = wfre_fail(pl->x->error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                              "predictions come behind the rows of a SELECT of one variable; "
+                              "this query %s. Use SERVICE <" WFRE_SQ_PREDICT ">",
+                              what);
+    return WFRE_SQ_FAIL;
+}
+
+/* What is predicted behind the proven rows of the query. */
+static wfre_sq_flow compile_behind(planner *pl, wfre_sq_node **node)
+{
+    const wfre_sq_select *select = &pl->x->query->select;
+    wfre_sq_pattern *pattern = select->where;
+    if (pl->x->query->form != WFRE_SQ_SELECT)
+        return refuse_behind(pl, "is not a SELECT");
+    if (select->column_count != 1)
+        return refuse_behind(pl, "has another number of variables");
+    if (select->columns[0].expression || select->grouped)
+        return refuse_behind(pl, "computes what it selects");
+    if (select->offset)
+        return refuse_behind(pl, "has an OFFSET");
+    if (select->values)
+        return refuse_behind(pl, "has VALUES behind its pattern");
+    GO(new_node(pl, WFRE_SQ_N_PREDICT, NULL, node));
+    GO(wfre_sq_behind_split(pl->x, pattern, select->columns[0].slot, &(*node)->prediction));
+    return compile_prediction(pl, *node);
+}
+
 /* GRAPH: a snapshot has one graph. Its name is the base that it was imported with, if any; then it
  * is the default graph and the one named graph. GRAPH ?g P is P joined with VALUES ?g { name }. */
 static wfre_sq_flow compile_graph(planner *pl, const wfre_sq_pattern *pattern, const entry *in,
@@ -877,6 +906,8 @@ wfre_sq_flow wfre_sq_plan_make(wfre_sq_exec *x)
     GO(compile_selection(&pl, &x->query->select, &in, &plan->selection));
     if (x->query->form == WFRE_SQ_CONSTRUCT || x->query->form == WFRE_SQ_DESCRIBE)
         GO(add_outputs(&pl, plan->selection));
+    if (x->options->predicted)
+        GO(compile_behind(&pl, &plan->behind));
     return WFRE_SQ_GO;
 }
 

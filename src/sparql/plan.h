@@ -111,6 +111,7 @@ typedef struct wfre_sq_plan {
     size_t words;                        /* of a set of slots */
     wfre_sq_node **nodes;                /* by the number of a pattern, for EXISTS */
     struct wfre_sq_selection *selection; /* of the whole query */
+    wfre_sq_node *behind;                /* what is predicted behind its rows, or NULL */
     wfre_sq_node **made;                 /* every node, for freeing */
     size_t made_count, made_capacity;
 } wfre_sq_plan;

@@ -12,6 +12,8 @@ typedef struct wfre_sq_prediction {
     wfre_sq_slot probability, status; /* WFRE_NONE: not wanted */
     uint64_t top;
     double threshold;
+    bool whole;   /* all of it is one formula, not a question for each answer */
+    bool unknown; /* only what is predicted is wanted */
     uint32_t part_count;
     const wfre_sq_pattern **parts; /* joined, they are what is asked */
     uint32_t denied_count;
@@ -23,5 +25,12 @@ typedef struct wfre_sq_prediction {
 /* Takes the service apart; memory comes from the plan's arena. */
 wfre_sq_flow wfre_sq_predict_split(wfre_sq_exec *x, const wfre_sq_pattern *service,
                                    wfre_sq_prediction **prediction);
+/* The same for a pattern that is to be one formula as a whole; fails if it is not. */
+wfre_sq_flow wfre_sq_whole_split(wfre_sq_exec *x, wfre_sq_pattern *pattern,
+                                 const wfre_sq_slot *asked, uint32_t count,
+                                 wfre_sq_prediction **prediction);
+/* The same for what is predicted behind the proven rows of a SELECT of one variable. */
+wfre_sq_flow wfre_sq_behind_split(wfre_sq_exec *x, wfre_sq_pattern *pattern, wfre_sq_slot asked,
+                                  wfre_sq_prediction **prediction);
 
 #endif

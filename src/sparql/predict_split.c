@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "sparql/predict.h"
+#include "sparql/question.h"
 #include "sparql/slots.h"
 
 typedef struct splitter {
     wfre_sq_exec *x;
+    bool fixed; /* what goes in and out is known without looking */
     wfre_arena *arena;
     wfre_sq_prediction *p;
     uint32_t attribute_count;
@@ -21,12 +22,6 @@ typedef struct splitter {
     uint32_t table_count;
     wfre_sq_pattern **tables; /* VALUES of answers: they restrict, too */
 } splitter;
-
-static wfre_sq_flow refuse(wfre_sq_exec *x, size_t offset, const char *what)
-{
-    return wfre_sq_fail(
-        x, wfre_fail(x->error, WFRE_ERR_UNSUPPORTED, offset, "SERVICE wfre:predict: %s", what));
-}
 
 /* Appends to an array in the arena. */
 static bool append(wfre_arena *arena, void *array, uint32_t *count, const void *element,
@@ -71,6 +66,8 @@ static wfre_sq_flow control(splitter *s, const wfre_sq_triple *t)
     wfre_name name = {t->predicate.text.bytes + prefix, t->predicate.text.length - prefix};
     bool slot = t->object.kind == WFRE_SQ_SLOT;
     double number = 0;
+    if (s->fixed)
+        return WFRE_SQ_GO; /* known already */
     if (wfre_sq_name_is(name, "answer") && slot)
         return append(s->arena, &s->p->answers, &s->p->answer_count, &t->object.slot,
                       sizeof t->object.slot)
@@ -87,9 +84,10 @@ static wfre_sq_flow control(splitter *s, const wfre_sq_triple *t)
                number >= 0 && number <= 1) {
         s->p->threshold = number;
     } else {
-        return refuse(s->x, t->predicate.offset,
-                      "wfre:answer, wfre:probability and wfre:status take a variable, wfre:top a "
-                      "whole number, wfre:threshold a number from 0 to 1; there is nothing else");
+        return wfre_sq_refuse(
+            s->x, t->predicate.offset,
+            "wfre:answer, wfre:probability and wfre:status take a variable, wfre:top a "
+            "whole number, wfre:threshold a number from 0 to 1; there is nothing else");
     }
     return WFRE_SQ_GO;
 }
@@ -102,7 +100,7 @@ static bool is_attribute(const splitter *s, const wfre_sq_triple *t)
 {
     if (t->path || t->predicate.kind != WFRE_SQ_IRI)
         return false;
-    return t->object.kind == WFRE_SQ_LITERAL ||
+    return t->object.kind == WFRE_SQ_LITERAL || t->subject.kind == WFRE_SQ_LITERAL ||
            wfre_rdf_relation(s->x->rdf, s->x->constants[t->predicate.constant]) == WFRE_NONE;
 }
 
@@ -110,7 +108,7 @@ static bool has_attributes(const splitter *s, const wfre_sq_pattern *pattern)
 {
     if (pattern->filter_count && pattern->kind == WFRE_SQ_FILTER)
         for (uint32_t i = 0; i < pattern->filter_count; i++)
-            if (!pattern->filters[i]->pattern)
+            if (!pattern->filters[i]->pattern && !wfre_sq_is_equality(pattern->filters[i]))
                 return true;
     for (uint32_t i = 0; pattern->kind == WFRE_SQ_BASIC && i < pattern->count; i++)
         if (is_attribute(s, &pattern->triples[i]))
@@ -158,6 +156,7 @@ static wfre_sq_flow split_filter(splitter *s, wfre_sq_expression *e)
     if (e->op == WFRE_SQ_AND)
         return split_filter(s, e->arguments[0]) == WFRE_SQ_GO ? split_filter(s, e->arguments[1])
                                                               : WFRE_SQ_FAIL;
+    question |= s->p->whole && wfre_sq_is_equality(e);
     bool ok = question ? append(s->arena, &s->p->denied, &s->p->denied_count, &e, sizeof e)
                        : append(s->arena, &s->filters, &s->filter_count, &e, sizeof e);
     return ok ? WFRE_SQ_GO : wfre_sq_no_memory(s->x);
@@ -217,12 +216,14 @@ static wfre_sq_flow split(splitter *s, wfre_sq_pattern *pattern)
                    ? WFRE_SQ_GO
                    : wfre_sq_no_memory(s->x);
     case WFRE_SQ_EXTEND:
-        return refuse(s->x, pattern->offset, "BIND cannot be part of a question; put it outside");
+        return wfre_sq_refuse(s->x, pattern->offset,
+                              "BIND cannot be part of a question; put it outside");
     case WFRE_SQ_SUBQUERY:
-        return refuse(s->x, pattern->offset,
-                      "a sub-SELECT cannot be part of a question; put it outside");
+        return wfre_sq_refuse(s->x, pattern->offset,
+                              "a sub-SELECT cannot be part of a question; put it outside");
     default:
-        return refuse(s->x, pattern->offset, "GRAPH and SERVICE cannot be part of a question");
+        return wfre_sq_refuse(s->x, pattern->offset,
+                              "GRAPH and SERVICE cannot be part of a question");
     }
 }
 
@@ -242,14 +243,14 @@ static wfre_sq_flow find_answer(splitter *s)
         if (!wfre_sq_slots_has(slots, slot) || s->x->query->slot_names[slot].length == 0)
             continue;
         if (s->p->answer_count)
-            return refuse(s->x, s->p->service->offset,
-                          "the question has several variables; say which is asked for: "
-                          "[] wfre:answer ?x");
+            return wfre_sq_refuse(s->x, s->p->service->offset,
+                                  "the question has several variables; say which is asked for: "
+                                  "[] wfre:answer ?x");
         if (!append(s->arena, &s->p->answers, &s->p->answer_count, &slot, sizeof slot))
             return wfre_sq_no_memory(s->x);
     }
     if (s->p->answer_count == 0)
-        return refuse(s->x, s->p->service->offset, "the question has no variable");
+        return wfre_sq_refuse(s->x, s->p->service->offset, "the question has no variable");
     return WFRE_SQ_GO;
 }
 
@@ -257,7 +258,7 @@ static wfre_sq_flow find_answer(splitter *s)
 static wfre_sq_flow divide_tables(splitter *s, wfre_sq_pattern **joined, uint32_t *count)
 {
     for (uint32_t i = 0; i < s->table_count; i++) {
-        bool answers = true;
+        bool answers = !s->p->whole;
         for (uint32_t c = 0; c < s->tables[i]->width; c++)
             answers &= is_answer(s->p, s->tables[i]->columns[c]);
         if (answers)
@@ -324,9 +325,41 @@ static wfre_sq_flow check_restriction(splitter *s)
     for (wfre_sq_slot slot = 0; slot < s->x->query->slot_count; slot++)
         if (wfre_sq_slots_has(asked, slot) && wfre_sq_slots_has(seen, slot) &&
             !is_answer(s->p, slot))
-            return refuse(s->x, s->p->service->offset,
-                          "filters and attributes can restrict answers only, not the other "
-                          "variables of the question");
+            return wfre_sq_refuse(s->x, s->p->service->offset,
+                                  "filters and attributes can restrict answers only, not the other "
+                                  "variables of the question");
+    return WFRE_SQ_GO;
+}
+
+/* Equalities of what is not an answer are part of the question; the others restrict. */
+static wfre_sq_flow divide_filters(splitter *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->filter_count; i++) {
+        wfre_sq_expression *e = s->filters[i];
+        bool asked = false;
+        for (uint32_t k = 0; wfre_sq_is_equality(e) && k < 2; k++)
+            asked |= e->arguments[k]->op == WFRE_SQ_VARIABLE &&
+                     !is_answer(s->p, e->arguments[k]->term.slot);
+        if (!asked)
+            s->filters[kept++] = e;
+        else if (!append(s->arena, &s->p->denied, &s->p->denied_count, &e, sizeof e))
+            return wfre_sq_no_memory(s->x);
+    }
+    s->filter_count = kept;
+    return WFRE_SQ_GO;
+}
+
+static wfre_sq_flow split_whole(splitter *s, wfre_sq_pattern *pattern)
+{
+    if (split(s, pattern) != WFRE_SQ_GO ||
+        (s->p->answer_count == 0 && !s->p->whole && find_answer(s) != WFRE_SQ_GO) ||
+        divide_filters(s) != WFRE_SQ_GO || make_restriction(s) != WFRE_SQ_GO ||
+        check_restriction(s) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    if (s->p->part_count == 0)
+        return wfre_sq_refuse(s->x, s->p->service->offset,
+                              "it has no triples whose predicate is a relation");
     return WFRE_SQ_GO;
 }
 
@@ -339,12 +372,65 @@ wfre_sq_flow wfre_sq_predict_split(wfre_sq_exec *x, const wfre_sq_pattern *servi
         return wfre_sq_no_memory(x);
     *s.p = (wfre_sq_prediction){
         .service = service, .probability = WFRE_NONE, .status = WFRE_NONE, .top = 10};
-    if (split(&s, service->children[0]) != WFRE_SQ_GO ||
-        (s.p->answer_count == 0 && find_answer(&s) != WFRE_SQ_GO) ||
-        make_restriction(&s) != WFRE_SQ_GO || check_restriction(&s) != WFRE_SQ_GO)
-        return WFRE_SQ_FAIL;
-    if (s.p->part_count == 0)
-        return refuse(x, service->offset, "it has no triples whose predicate is a relation");
     *prediction = s.p;
+    return split_whole(&s, service->children[0]);
+}
+
+/* Where the first thing stands that a formula cannot say. */
+static size_t first_rest(const splitter *s)
+{
+    return s->p->optional       ? s->p->optional->offset
+           : s->attribute_count ? s->attributes[0].predicate.offset
+           : s->filter_count    ? s->filters[0]->offset
+                                : s->p->service->offset;
+}
+
+static wfre_sq_flow begin(wfre_sq_exec *x, const wfre_sq_pattern *pattern,
+                          const wfre_sq_slot *asked, uint32_t count, splitter *s)
+{
+    *s = (splitter){.x = x, .arena = &x->plan->arena, .fixed = true};
+    s->p = wfre_arena_alloc(s->arena, 1, sizeof *s->p);
+    if (!s->p)
+        return wfre_sq_no_memory(x);
+    *s->p = (wfre_sq_prediction){
+        .service = pattern, .probability = WFRE_NONE, .status = WFRE_NONE, .top = 10};
+    for (uint32_t i = 0; i < count; i++)
+        if (!append(s->arena, &s->p->answers, &s->p->answer_count, &asked[i], sizeof asked[i]))
+            return wfre_sq_no_memory(x);
+    return WFRE_SQ_GO;
+}
+
+wfre_sq_flow wfre_sq_whole_split(wfre_sq_exec *x, wfre_sq_pattern *pattern,
+                                 const wfre_sq_slot *asked, uint32_t count,
+                                 wfre_sq_prediction **prediction)
+{
+    splitter s;
+    if (begin(x, pattern, asked, count, &s) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    s.p->whole = true;
+    if (split_whole(&s, pattern) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    if (s.p->restriction || s.p->optional)
+        return wfre_sq_refuse(x, first_rest(&s),
+                              "a formula has no attributes, no FILTER but EXISTS, = and != of "
+                              "entities, and no OPTIONAL");
+    *prediction = s.p;
+    return WFRE_SQ_GO;
+}
+
+wfre_sq_flow wfre_sq_behind_split(wfre_sq_exec *x, wfre_sq_pattern *pattern, wfre_sq_slot asked,
+                                  wfre_sq_prediction **prediction)
+{
+    splitter s;
+    if (begin(x, pattern, &asked, 1, &s) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    if (x->options->top)
+        s.p->top = x->options->top;
+    s.p->threshold = x->options->threshold;
+    s.p->unknown = true;
+    *prediction = s.p;
+    if (split_whole(&s, pattern) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    s.p->optional = NULL; /* it adds no answers */
     return WFRE_SQ_GO;
 }

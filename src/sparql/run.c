@@ -94,7 +94,7 @@ static wfre_sq_flow look_up_constants(wfre_sq_exec *x)
     return wfre_sq_intern(x, &base, name);
 }
 
-static wfre_sq_flow set_up(wfre_sq_exec *x)
+wfre_sq_flow wfre_sq_set_up(wfre_sq_exec *x)
 {
     size_t slots = x->query->slot_count;
     uint32_t classes = wfre_rdf_classes(x->rdf);
@@ -131,7 +131,7 @@ static wfre_sq_flow set_up(wfre_sq_exec *x)
     return wfre_sq_plan_make(x);
 }
 
-static void tear_down(wfre_sq_exec *x)
+void wfre_sq_tear_down(wfre_sq_exec *x)
 {
     wfre_sq_plan_free(x, x->plan);
     wfre_sq_prepared_free(x);
@@ -337,6 +337,43 @@ static wfre_sq_flow find_any(wfre_sq_sink *base, wfre_sq_exec *x)
     return WFRE_SQ_HALT;
 }
 
+/* Keeps what is predicted until the proven rows have gone out: if nothing can be predicted, the
+ * query fails before the first row. */
+typedef struct keeper {
+    wfre_sq_sink base;
+    wfre_sq_slot slot;
+    wfre_rdf_id *ids;
+    size_t count, capacity;
+} keeper;
+
+static wfre_sq_flow keep_row(wfre_sq_sink *base, wfre_sq_exec *x)
+{
+    keeper *k = (keeper *)base;
+    if (wfre_sq_charge(x, sizeof *k->ids, "predictions") != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    if (!wfre_reserve(&k->ids, &k->capacity, k->count + 1, sizeof *k->ids))
+        return wfre_sq_no_memory(x);
+    k->ids[k->count++] = x->row[k->slot];
+    return WFRE_SQ_GO;
+}
+
+static wfre_sq_flow run_with_predictions(wfre_sq_exec *x, giver *g)
+{
+    const wfre_sq_select *select = &x->query->select;
+    keeper k = {.base = {keep_row}, .slot = select->columns[0].slot};
+    wfre_sq_flow flow = wfre_sq_run_predict(x, x->plan->behind, &k.base);
+    if (flow == WFRE_SQ_GO)
+        flow = wfre_sq_run_selection(x, x->plan->selection, &g->base);
+    for (size_t i = 0; i < k.count && flow == WFRE_SQ_GO && g->rows < select->limit; i++) {
+        x->row[k.slot] = k.ids[i];
+        flow = give_row(&g->base, x);
+    }
+    x->row[k.slot] = WFRE_NONE;
+    wfre_sq_release(x, k.count * sizeof *k.ids);
+    wfre_free(k.ids);
+    return flow;
+}
+
 static wfre_sq_flow run_form(wfre_sq_exec *x, giver *g)
 {
     static wfre_sq_flow (*const SINKS[])(wfre_sq_sink *, wfre_sq_exec *) = {
@@ -347,6 +384,8 @@ static wfre_sq_flow run_form(wfre_sq_exec *x, giver *g)
     g->blanks = wfre_alloc((size_t)x->query->slot_count + 1, sizeof *g->blanks);
     if (!g->terms || !g->blanks)
         return wfre_sq_no_memory(x);
+    if (x->plan->behind)
+        return run_with_predictions(x, g);
     wfre_sq_flow flow = wfre_sq_run_selection(x, x->plan->selection, &g->base);
     return flow == WFRE_SQ_HALT && x->halted == &g->base ? WFRE_SQ_GO : flow;
 }
@@ -376,7 +415,7 @@ wfre_status wfre_sparql_run(const wfre_sparql *query, const wfre_rdf_view *view,
             inner.deadline = deadline;
     }
     (void)wfre_scope_enter(inner);
-    if (set_up(x) == WFRE_SQ_GO)
+    if (wfre_sq_set_up(x) == WFRE_SQ_GO)
         (void)run_form(x, &g);
     (void)wfre_scope_enter(outer);
     if (truth && x->status == WFRE_OK)
@@ -385,7 +424,7 @@ wfre_status wfre_sparql_run(const wfre_sparql *query, const wfre_rdf_view *view,
     wfre_sq_table_free(x, &g.made);
     wfre_free(g.terms);
     wfre_free(g.blanks);
-    tear_down(x);
+    wfre_sq_tear_down(x);
     wfre_free(x);
     return status;
 }
