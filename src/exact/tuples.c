@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "exact/join.h"
-#include "exact/plan.h"
+#include "exact/join_plan.h"
 
 /* Rows are not looked through before there are this many. */
 enum { FEW_ROWS = 4096 };
@@ -17,10 +17,10 @@ typedef struct collector {
     wfre_exact *exact;
     wfre_split split;
     const wfre_query *query;
-    wfre_search *search; /* of the question, all relations given */
+    wfre_join *join; /* of the question, all relations given */
     wfre_targets targets;
     uint32_t *row;
-    wfre_step **pending; /* steps to be gone through below the current one */
+    wfre_join_step **pending; /* steps to be gone through below the current one */
     size_t pending_count;
     size_t count; /* rows in exact->answers */
     size_t most;  /* rows wanted; 0 for all */
@@ -103,7 +103,7 @@ static wfre_status add_row(collector *c)
     if (!WFRE_RESERVE(&c->exact->answers, &c->exact->answers_capacity, (c->count + 1) * width))
         return no_memory(c);
     for (size_t i = 0; i < c->targets.count; i++)
-        c->row[c->targets.variables[i]] = c->search->value[c->targets.variables[i]];
+        c->row[c->targets.variables[i]] = c->join->value[c->targets.variables[i]];
     memcpy(c->exact->answers + c->count++ * width, c->row, width * sizeof *c->row);
     if (c->count < c->tidy_at)
         return WFRE_OK;
@@ -119,12 +119,12 @@ static wfre_status go_through(collector *c)
 {
     if (c->pending_count == 0)
         return add_row(c);
-    wfre_step *step = c->pending[--c->pending_count];
+    wfre_join_step *step = c->pending[--c->pending_count];
     wfre_entity candidate;
-    wfre_step_begin(c->search, step);
-    while (!c->full && wfre_step_next(c->search, step, &candidate)) {
+    wfre_join_step_begin(c->join, step);
+    while (!c->full && wfre_join_step_next(c->join, step, &candidate)) {
         bool holds;
-        CHECK(wfre_step_try(c->search, step, candidate, &holds));
+        CHECK(wfre_join_step_try(c->join, step, candidate, &holds));
         if (!holds)
             continue;
         for (size_t i = 0; i < step->asked_count; i++)
@@ -139,15 +139,15 @@ static wfre_status go_through(collector *c)
 static wfre_status answer_grounded(collector *c, const wfre_formula *formula)
 {
     wfre_status status;
-    wfre_plans plans;
-    wfre_search search;
-    TRY(wfre_search_open(&search, c->exact, c->split, c->query, c->error));
-    c->search = &search;
-    TRY(wfre_plan_formula(&search, formula, true, c->targets, &plans));
+    wfre_join_plans plans;
+    wfre_join join;
+    TRY(wfre_join_open(&join, c->exact, c->split, c->query, c->error));
+    c->join = &join;
+    TRY(wfre_join_prepare(&join, formula, true, c->targets, &plans));
     for (size_t i = 0; i < plans.count && !c->full; i++) {
-        const wfre_plan *plan = &plans.items[i];
+        const wfre_join_plan *plan = &plans.items[i];
         bool holds;
-        TRY(wfre_search_plan(&search, plan, &holds));
+        TRY(wfre_join_plan_holds(&join, plan, &holds));
         if (!holds)
             continue;
         for (c->pending_count = 0; c->pending_count < plan->asked_count; c->pending_count++)
@@ -158,7 +158,7 @@ static wfre_status answer_grounded(collector *c, const wfre_formula *formula)
             c->full = (c->count = 1); /* that it holds is all there is to know */
     }
 cleanup:
-    wfre_search_close(&search);
+    wfre_join_close(&join);
     return status;
 }
 
@@ -168,7 +168,7 @@ static wfre_status answer_from(collector *c, const wfre_formula *formula, uint32
     wfre_status status = WFRE_OK;
     const wfre_query *query = c->query;
     wfre_arena arena = {0};
-    wfre_search look = {.edges = wfre_graph_adjacency(c->exact->graph, c->split)};
+    wfre_join look = {.edges = wfre_graph_adjacency(c->exact->graph, c->split)};
     while (column < query->asked && !wfre_query_column_is_relation(query, column))
         column++;
     if (column == query->asked)
@@ -197,7 +197,7 @@ wfre_status wfre_exact_rows(wfre_exact *exact, wfre_split split, const wfre_quer
     uint32_t *targets = wfre_arena_alloc(&arena, query->asked, sizeof *targets);
     collector c = {.exact = exact, .split = split, .query = query, .most = most, .error = error};
     c.row = wfre_arena_alloc(&arena, query->asked, sizeof *c.row);
-    c.pending = wfre_arena_alloc(&arena, query->variable_count, sizeof(wfre_step *));
+    c.pending = wfre_arena_alloc(&arena, query->variable_count, sizeof(wfre_join_step *));
     if (!targets || !c.row || !c.pending)
         TRY(no_memory(&c));
     c.tidy_at = most / 2 * 3 + FEW_ROWS;

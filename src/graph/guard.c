@@ -126,7 +126,7 @@ typedef bool check_unit(wfre_guard *guard, int index, uint64_t first, uint64_t e
 static bool check_texts(wfre_guard *guard, int table, uint64_t first, uint64_t end)
 {
     const wfre_names *names = &guard->graph->names[table];
-    int section = wfre_text_section((wfre_text_table)table, WFRE_TEXT_OFFSETS);
+    int section = wfre_section_of_text((wfre_text_table)table, WFRE_TEXT_OFFSETS);
     const uint64_t *offsets = names->offsets;
     if (!touch(guard, section, offsets + first, end - first + 1, sizeof *offsets))
         return false;
@@ -136,14 +136,14 @@ static bool check_texts(wfre_guard *guard, int table, uint64_t first, uint64_t e
     for (uint64_t id = first; id < end; id++)
         if (offsets[id] > offsets[id + 1])
             return flawed(guard, section, BAD_ORDER);
-    return touch(guard, wfre_text_section((wfre_text_table)table, WFRE_TEXT_BYTES),
+    return touch(guard, wfre_section_of_text((wfre_text_table)table, WFRE_TEXT_BYTES),
                  names->bytes + offsets[first], offsets[end] - offsets[first], 1);
 }
 
 static bool check_slots(wfre_guard *guard, int table, uint64_t first, uint64_t end)
 {
     const wfre_names *names = &guard->graph->names[table];
-    int section = wfre_text_section((wfre_text_table)table, WFRE_TEXT_INDEX);
+    int section = wfre_section_of_text((wfre_text_table)table, WFRE_TEXT_INDEX);
     if (!touch(guard, section, names->slots + first, end - first, sizeof *names->slots))
         return false;
     for (uint64_t slot = first; slot < end; slot++)
@@ -157,7 +157,7 @@ static bool check_relations(wfre_guard *guard, int index, uint64_t first, uint64
     (void)index;
     const uint32_t *groups = guard->graph->edges[WFRE_TEST].relation_groups;
     uint32_t count = guard->graph->header->groups[WFRE_TEST];
-    int section = wfre_edges_section(WFRE_EDGES_RELATION_GROUPS);
+    int section = wfre_section_of_edges(WFRE_EDGES_RELATION_GROUPS);
     if (!touch(guard, section, groups + first, end - first + 1, sizeof *groups))
         return false;
     if ((first == 0 && groups[0] != 0) ||
@@ -175,7 +175,7 @@ static bool check_sources(wfre_guard *guard, uint64_t first, uint64_t end)
     const wfre_adjacency *edges = &guard->graph->edges[WFRE_TEST];
     const uint32_t *groups = edges->relation_groups;
     uint32_t entities = guard->graph->header->entities;
-    int section = wfre_edges_section(WFRE_EDGES_GROUP_ENTITY);
+    int section = wfre_section_of_edges(WFRE_EDGES_GROUP_ENTITY);
     uint64_t from = first > 0 ? first - 1 : first; /* the last one before them is compared, too */
     if (!touch(guard, section, edges->group_entity + from, end - from, sizeof(wfre_entity)))
         return false;
@@ -197,7 +197,7 @@ static bool check_sources(wfre_guard *guard, uint64_t first, uint64_t end)
 static bool check_splits(wfre_guard *guard, uint32_t first, uint32_t end)
 {
     const unsigned char *splits = guard->graph->splits;
-    int section = wfre_edges_section(WFRE_EDGES_SPLITS);
+    int section = wfre_section_of_edges(WFRE_EDGES_SPLITS);
     if (!splits || first == end)
         return true;
     uint32_t from = first / 4, to = (end - 1) / 4 + 1;
@@ -214,7 +214,7 @@ static bool check_targets(wfre_guard *guard, uint64_t first, uint64_t end)
     const wfre_adjacency *edges = &guard->graph->edges[WFRE_TEST];
     const uint32_t *begin = edges->group_begin;
     uint32_t entities = guard->graph->header->entities;
-    int section = wfre_edges_section(WFRE_EDGES_TARGETS);
+    int section = wfre_section_of_edges(WFRE_EDGES_TARGETS);
     if (!touch(guard, section, edges->targets + begin[first], begin[end] - begin[first],
                sizeof(wfre_entity)))
         return false;
@@ -238,7 +238,7 @@ static bool check_groups(wfre_guard *guard, int index, uint64_t first, uint64_t 
     const wfre_image_header *header = guard->graph->header;
     const uint32_t *begin = guard->graph->edges[WFRE_TEST].group_begin;
     uint64_t targets = 2 * header->triples[WFRE_TEST];
-    int section = wfre_edges_section(WFRE_EDGES_GROUP_BEGIN);
+    int section = wfre_section_of_edges(WFRE_EDGES_GROUP_BEGIN);
     if (!wfre_guard_look(guard, WFRE_AREA_RELATIONS, 0, header->relations) ||
         !check_sources(guard, first, end) ||
         !touch(guard, section, begin + first, end - first + 1, sizeof *begin))
@@ -260,9 +260,10 @@ static bool check_edges(wfre_guard *guard, uint64_t first, uint64_t end)
     uint32_t from = begin[first], count = begin[end] - begin[first];
     const void *relations = edges->short_relations ? (const void *)(edges->short_relations + from)
                                                    : (const void *)(edges->long_relations + from);
-    int section = wfre_edges_section(WFRE_EDGES_RELATIONS);
+    int section = wfre_section_of_edges(WFRE_EDGES_RELATIONS);
     if (!touch(guard, section, relations, count, edges->short_relations ? 2 : 4) ||
-        !touch(guard, wfre_edges_section(WFRE_EDGES_GROUPS), edges->edge_groups + from, count, 4))
+        !touch(guard, wfre_section_of_edges(WFRE_EDGES_GROUPS), edges->edge_groups + from, count,
+               4))
         return false;
     for (uint64_t e = first; e < end; e++)
         for (uint32_t i = begin[e]; i < begin[e + 1]; i++) {
@@ -271,7 +272,7 @@ static bool check_edges(wfre_guard *guard, uint64_t first, uint64_t end)
                 return flawed(guard, section, BAD_ID);
             if (edge.group < edges->relation_groups[edge.relation] ||
                 edge.group >= edges->relation_groups[edge.relation + 1])
-                return flawed(guard, wfre_edges_section(WFRE_EDGES_GROUPS), BAD_ID);
+                return flawed(guard, wfre_section_of_edges(WFRE_EDGES_GROUPS), BAD_ID);
             if (i > begin[e] && edge.relation <= wfre_edge_relation(edges, i - 1))
                 return flawed(guard, section, BAD_ORDER);
         }
@@ -283,7 +284,7 @@ static bool check_entities(wfre_guard *guard, int index, uint64_t first, uint64_
     (void)index;
     const wfre_image_header *header = guard->graph->header;
     const uint32_t *begin = guard->graph->edges[WFRE_TEST].entity_begin;
-    int section = wfre_edges_section(WFRE_EDGES_ENTITY_BEGIN);
+    int section = wfre_section_of_edges(WFRE_EDGES_ENTITY_BEGIN);
     if (!wfre_guard_look(guard, WFRE_AREA_RELATIONS, 0, header->relations) ||
         !touch(guard, section, begin + first, end - first + 1, sizeof *begin))
         return false;

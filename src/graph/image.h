@@ -71,17 +71,17 @@ enum {
     WFRE_IMAGE_SECTIONS
 };
 
-static inline int wfre_text_section(wfre_text_table table, int part)
+static inline int wfre_section_of_text(wfre_text_table table, int part)
 {
     return (int)table * WFRE_TEXT_SECTIONS + part;
 }
 
-static inline int wfre_attribute_section(int part)
+static inline int wfre_section_of_attributes(int part)
 {
     return WFRE_FIRST_ATTRIBUTES + part;
 }
 
-static inline int wfre_edges_section(int part)
+static inline int wfre_section_of_edges(int part)
 {
     return WFRE_FIRST_EDGES + part;
 }

@@ -153,26 +153,26 @@ static wfre_status bad_section(wfre_error *error, int section)
 
 static wfre_status view_names(wfre_graph *graph, wfre_text_table table, wfre_error *error)
 {
-    const wfre_image_section *rows = graph->header->sections + wfre_text_section(table, 0);
+    const wfre_image_section *rows = graph->header->sections + wfre_section_of_text(table, 0);
     bool of_entities = table < WFRE_RELATION_NAMES;
     uint32_t count = of_entities ? graph->header->entities : graph->header->relations / 2;
     bool required = table == WFRE_ENTITY_NAMES || table == WFRE_RELATION_NAMES;
     wfre_names names = {.count = count, .table = (int)table};
     if (rows[WFRE_TEXT_OFFSETS].length > 0 || required) {
-        names.offsets = section_bytes(graph, wfre_text_section(table, WFRE_TEXT_OFFSETS),
+        names.offsets = section_bytes(graph, wfre_section_of_text(table, WFRE_TEXT_OFFSETS),
                                       8 * ((uint64_t)count + 1));
         if (!names.offsets)
-            return bad_section(error, wfre_text_section(table, WFRE_TEXT_OFFSETS));
+            return bad_section(error, wfre_section_of_text(table, WFRE_TEXT_OFFSETS));
     }
     names.length = rows[WFRE_TEXT_BYTES].length;
-    names.bytes = section_bytes(graph, wfre_text_section(table, WFRE_TEXT_BYTES), names.length);
+    names.bytes = section_bytes(graph, wfre_section_of_text(table, WFRE_TEXT_BYTES), names.length);
     if (!names.bytes)
-        return bad_section(error, wfre_text_section(table, WFRE_TEXT_BYTES));
+        return bad_section(error, wfre_section_of_text(table, WFRE_TEXT_BYTES));
     names.slot_count = rows[WFRE_TEXT_INDEX].length / 4;
     names.slots =
-        section_bytes(graph, wfre_text_section(table, WFRE_TEXT_INDEX), names.slot_count * 4);
+        section_bytes(graph, wfre_section_of_text(table, WFRE_TEXT_INDEX), names.slot_count * 4);
     if (!names.slots || (names.slot_count & (names.slot_count - 1)) != 0)
-        return bad_section(error, wfre_text_section(table, WFRE_TEXT_INDEX));
+        return bad_section(error, wfre_section_of_text(table, WFRE_TEXT_INDEX));
     graph->names[table] = names;
     return WFRE_OK;
 }
@@ -195,9 +195,9 @@ static wfre_status view_edges(wfre_graph *graph, wfre_error *error)
     };
     const void *parts[WFRE_EDGES_SECTIONS];
     for (int part = 0; part < WFRE_EDGES_SECTIONS; part++) {
-        parts[part] = section_bytes(graph, wfre_edges_section(part), lengths[part]);
+        parts[part] = section_bytes(graph, wfre_section_of_edges(part), lengths[part]);
         if (!parts[part] || groups > targets || (groups > 0 && header->relations == 0))
-            return bad_section(error, wfre_edges_section(part));
+            return bad_section(error, wfre_section_of_edges(part));
     }
     graph->splits = splits ? parts[WFRE_EDGES_SPLITS] : NULL;
     graph->edges[WFRE_TEST] = (wfre_adjacency){
@@ -225,21 +225,21 @@ static wfre_status view_dictionary(wfre_graph *graph, wfre_error *error)
     wfre_dictionary *to = &graph->dictionary;
     uint64_t classes, blocks;
     to->count = graph->header->dictionary_terms;
-    to->classes = section_any(graph, wfre_attribute_section(WFRE_TERMS_CLASSES), &classes);
-    to->keys = section_any(graph, wfre_attribute_section(WFRE_TERMS_KEYS), &to->key_length);
-    to->blocks = section_any(graph, wfre_attribute_section(WFRE_TERMS_BLOCKS), &blocks);
-    to->bytes = section_any(graph, wfre_attribute_section(WFRE_TERMS_BYTES), &to->length);
+    to->classes = section_any(graph, wfre_section_of_attributes(WFRE_TERMS_CLASSES), &classes);
+    to->keys = section_any(graph, wfre_section_of_attributes(WFRE_TERMS_KEYS), &to->key_length);
+    to->blocks = section_any(graph, wfre_section_of_attributes(WFRE_TERMS_BLOCKS), &blocks);
+    to->bytes = section_any(graph, wfre_section_of_attributes(WFRE_TERMS_BYTES), &to->length);
     to->class_count = (uint32_t)(classes / sizeof *to->classes);
     to->block_count = (uint32_t)(blocks / sizeof *to->blocks);
     if (!to->classes || classes % sizeof *to->classes != 0 ||
         classes / sizeof *to->classes > UINT32_MAX)
-        return bad_section(error, wfre_attribute_section(WFRE_TERMS_CLASSES));
+        return bad_section(error, wfre_section_of_attributes(WFRE_TERMS_CLASSES));
     if (!to->keys)
-        return bad_section(error, wfre_attribute_section(WFRE_TERMS_KEYS));
+        return bad_section(error, wfre_section_of_attributes(WFRE_TERMS_KEYS));
     if (!to->blocks || blocks % sizeof *to->blocks != 0 || blocks / sizeof *to->blocks > UINT32_MAX)
-        return bad_section(error, wfre_attribute_section(WFRE_TERMS_BLOCKS));
+        return bad_section(error, wfre_section_of_attributes(WFRE_TERMS_BLOCKS));
     if (!to->bytes)
-        return bad_section(error, wfre_attribute_section(WFRE_TERMS_BYTES));
+        return bad_section(error, wfre_section_of_attributes(WFRE_TERMS_BYTES));
     const char *wrong = wfre_dictionary_check_classes(to);
     if (*wrong)
         return damaged(error, graph->header->sections[WFRE_FIRST_ATTRIBUTES].offset, wrong);
@@ -251,7 +251,7 @@ static wfre_status view_attributes(wfre_graph *graph, wfre_error *error)
     wfre_status status;
     uint64_t length;
     TRY(view_dictionary(graph, error));
-    int section = wfre_attribute_section(WFRE_ATTRIBUTE_PREDICATES);
+    int section = wfre_section_of_attributes(WFRE_ATTRIBUTE_PREDICATES);
     graph->predicates = section_any(graph, section, &length);
     if (!graph->predicates || length % sizeof *graph->predicates != 0 ||
         length / sizeof *graph->predicates > UINT32_MAX)
@@ -259,7 +259,7 @@ static wfre_status view_attributes(wfre_graph *graph, wfre_error *error)
     graph->predicate_count = (uint32_t)(length / sizeof *graph->predicates);
     for (int order = 0; order < 3; order++) {
         wfre_packed *packed = &graph->attributes[order];
-        section = wfre_attribute_section(WFRE_ATTRIBUTE_ORDERS + 2 * order);
+        section = wfre_section_of_attributes(WFRE_ATTRIBUTE_ORDERS + 2 * order);
         packed->rows = graph->header->attributes;
         packed->heads =
             section_bytes(graph, section, wfre_packed_blocks(packed) * sizeof *packed->heads);

@@ -85,7 +85,7 @@ static const void *section_of(const old_image *old, int section, uint64_t length
 static wfre_status get_text(const old_image *old, wfre_text_table table, uint32_t count,
                             uint32_t id, wfre_name *text)
 {
-    int section = wfre_text_section(table, WFRE_TEXT_OFFSETS);
+    int section = wfre_section_of_text(table, WFRE_TEXT_OFFSETS);
     uint64_t length = old->header->sections[section + 1].length;
     const char *bytes = section_of(old, section + 1, length);
     *text = (wfre_name){NULL, 0};

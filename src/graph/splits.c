@@ -139,7 +139,7 @@ static wfre_adjacency make_split(const wfre_graph *graph, int split)
     if (sound && !fill_groups(graph, split, &l)) {
         sound = false;
         if (guard)
-            wfre_guard_miscounted(guard, wfre_edges_section(WFRE_EDGES_SPLITS));
+            wfre_guard_miscounted(guard, wfre_section_of_edges(WFRE_EDGES_SPLITS));
     }
     if (sound)
         fill_entities(graph, &l, graph->header->groups[split]);

@@ -62,11 +62,11 @@ static wfre_status check_names(const wfre_graph *graph, wfre_text_table table, w
     for (uint32_t id = 0; names->offsets && id < names->count; id++) {
         wfre_name name = wfre_names_get(names, id);
         if (required && wfre_names_find(names, name.bytes, name.length) != id)
-            return invalid(error, wfre_text_section(table, WFRE_TEXT_INDEX),
+            return invalid(error, wfre_section_of_text(table, WFRE_TEXT_INDEX),
                            "does not lead to every name");
         if (name.length > 0 &&
             (!wfre_utf8_valid(name.bytes, name.length) || memchr(name.bytes, '\0', name.length)))
-            return invalid(error, wfre_text_section(table, WFRE_TEXT_BYTES),
+            return invalid(error, wfre_section_of_text(table, WFRE_TEXT_BYTES),
                            "has what is no UTF-8 text");
     }
     return WFRE_OK;
@@ -79,7 +79,7 @@ static wfre_status check_entities(const wfre_graph *graph, wfre_error *error)
     for (wfre_entity e = 0; e < graph->header->entities; e++)
         for (uint32_t i = edges->entity_begin[e]; i < edges->entity_begin[e + 1]; i++)
             if (edges->group_entity[edges->edge_groups[i]] != e)
-                return invalid(error, wfre_edges_section(WFRE_EDGES_GROUPS),
+                return invalid(error, wfre_section_of_edges(WFRE_EDGES_GROUPS),
                                "contradicts the groups");
     return WFRE_OK;
 }
@@ -138,7 +138,7 @@ static wfre_status check_mirrors(const wfre_graph *graph, wfre_error *error)
     memset(m.group_of, 0xFF, entities * sizeof *m.group_of); /* WFRE_NONE: no group */
     for (wfre_relation r = 0; r < graph->header->relations; r += 2)
         if (!mirrors(&m, r)) {
-            status = invalid(error, wfre_edges_section(WFRE_EDGES_TARGETS),
+            status = invalid(error, wfre_section_of_edges(WFRE_EDGES_TARGETS),
                              "has an edge without its inverse");
             goto cleanup;
         }

@@ -56,19 +56,19 @@ static wfre_status check_orders(const wfre_graph *graph, wfre_error *error)
                 row.field[places[order][i]] = cursor.row.field[i];
             sums[order] += wfre_hash(&row, sizeof row, 0);
             if (order == 0 && !is_attribute(graph, &row))
-                return invalid(error, wfre_attribute_section(WFRE_ATTRIBUTE_ORDERS + 1),
+                return invalid(error, wfre_section_of_attributes(WFRE_ATTRIBUTE_ORDERS + 1),
                                "has what is no attribute");
         }
     }
     if (sums[0] != sums[1] || sums[0] != sums[2])
-        return invalid(error, wfre_attribute_section(WFRE_ATTRIBUTE_ORDERS + 1),
+        return invalid(error, wfre_section_of_attributes(WFRE_ATTRIBUTE_ORDERS + 1),
                        "has other triples than the other orders");
     return WFRE_OK;
 }
 
 static wfre_status check_predicates(const wfre_graph *graph, wfre_error *error)
 {
-    int section = wfre_attribute_section(WFRE_ATTRIBUTE_PREDICATES);
+    int section = wfre_section_of_attributes(WFRE_ATTRIBUTE_PREDICATES);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < graph->predicate_count; i++) {
         const wfre_attribute_predicate *row = &graph->predicates[i];
@@ -92,10 +92,10 @@ wfre_status wfre_graph_check_attributes(const wfre_graph *graph, wfre_error *err
     if (!wrong)
         return wfre_fail_memory(error, "checking a graph");
     if (*wrong)
-        return invalid(error, wfre_attribute_section(WFRE_TERMS_BYTES), wrong);
+        return invalid(error, wfre_section_of_attributes(WFRE_TERMS_BYTES), wrong);
     for (int order = 0; order < 3; order++)
         if (!wfre_packed_check(&graph->attributes[order], terms))
-            return invalid(error, wfre_attribute_section(WFRE_ATTRIBUTE_ORDERS + 2 * order + 1),
+            return invalid(error, wfre_section_of_attributes(WFRE_ATTRIBUTE_ORDERS + 2 * order + 1),
                            "is not in order");
     CHECK(check_orders(graph, error));
     CHECK(check_predicates(graph, error));

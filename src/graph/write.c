@@ -153,11 +153,11 @@ static wfre_status put_names(image *to, wfre_text_table table, const wfre_names 
         if (!slots)
             return wfre_fail_memory(error, "indexing names");
     }
-    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_OFFSETS), names->offsets,
+    TRY(wfre_image_put(to, wfre_section_of_text(table, WFRE_TEXT_OFFSETS), names->offsets,
                        ((size_t)names->count + 1) * sizeof *names->offsets, error));
-    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_BYTES), names->bytes, names->length,
-                       error));
-    TRY(wfre_image_put(to, wfre_text_section(table, WFRE_TEXT_INDEX), slots,
+    TRY(wfre_image_put(to, wfre_section_of_text(table, WFRE_TEXT_BYTES), names->bytes,
+                       names->length, error));
+    TRY(wfre_image_put(to, wfre_section_of_text(table, WFRE_TEXT_INDEX), slots,
                        slot_count * sizeof *slots, error));
 cleanup:
     wfre_free(slots);
@@ -186,7 +186,7 @@ static wfre_status put_notes(image *to, wfre_text_table table, const wfre_notes 
     wfre_status status = WFRE_OK;
     if (notes->count == 0) {
         for (int part = 0; part < WFRE_TEXT_SECTIONS; part++)
-            TRY(wfre_image_put(to, wfre_text_section(table, part), NULL, 0, error));
+            TRY(wfre_image_put(to, wfre_section_of_text(table, part), NULL, 0, error));
         return WFRE_OK;
     }
     offsets = wfre_alloc((size_t)ids + 1, sizeof *offsets);
@@ -353,9 +353,9 @@ static wfre_status put_entity_edges(image *to, const adjacency *edges, wfre_erro
                width);
         numbers[i] = edges->entity_edges[i].group;
     }
-    TRY(wfre_image_put(to, wfre_edges_section(WFRE_EDGES_RELATIONS), relations, groups * width,
+    TRY(wfre_image_put(to, wfre_section_of_edges(WFRE_EDGES_RELATIONS), relations, groups * width,
                        error));
-    TRY(wfre_image_put(to, wfre_edges_section(WFRE_EDGES_GROUPS), numbers, groups * 4, error));
+    TRY(wfre_image_put(to, wfre_section_of_edges(WFRE_EDGES_GROUPS), numbers, groups * 4, error));
 cleanup:
     wfre_free(relations);
     wfre_free(numbers);
@@ -388,7 +388,7 @@ static wfre_status put_edges(image *to, adjacency *edges, wfre_error *error)
         {WFRE_EDGES_SPLITS, edges->splits, splits ? ((size_t)edges->filled + 3) / 4 : 0},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        TRY(wfre_image_put(to, wfre_edges_section(arrays[i].part), arrays[i].bytes,
+        TRY(wfre_image_put(to, wfre_section_of_edges(arrays[i].part), arrays[i].bytes,
                            arrays[i].length, error));
     TRY(put_entity_edges(to, edges, error));
 cleanup:
@@ -406,8 +406,8 @@ static wfre_status put_splits(image *to, const wfre_triple *const rows[2], uint3
     wfre_status status = WFRE_OK;
     for (int i = 0; i < FINGERPRINT_NAMES; i++)
         sums[i] = header
-                      ->sections[wfre_text_section(i < 2 ? WFRE_ENTITY_NAMES : WFRE_RELATION_NAMES,
-                                                   i % 2)]
+                      ->sections[wfre_section_of_text(
+                          i < 2 ? WFRE_ENTITY_NAMES : WFRE_RELATION_NAMES, i % 2)]
                       .checksum;
     for (int split = 0; split < WFRE_SPLITS; split++) {
         uint64_t *own = sums + FINGERPRINT_NAMES + split * FINGERPRINT_ARRAYS;

@@ -18,8 +18,8 @@ static wfre_status put_terms(wfre_image_writer *to, const wfre_attribute_section
     };
     wfre_status status = WFRE_OK;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        TRY(wfre_image_put(to, wfre_attribute_section(rows[i].part), rows[i].bytes, rows[i].length,
-                           error));
+        TRY(wfre_image_put(to, wfre_section_of_attributes(rows[i].part), rows[i].bytes,
+                           rows[i].length, error));
 cleanup:
     return status;
 }
@@ -66,7 +66,7 @@ static wfre_status put_order(wfre_image_writer *to, const wfre_attribute_section
     };
     wfre_packed packed = {.rows = a->count};
     size_t blocks = (size_t)wfre_packed_blocks(&packed);
-    int section = wfre_attribute_section(WFRE_ATTRIBUTE_ORDERS + 2 * (int)order);
+    int section = wfre_section_of_attributes(WFRE_ATTRIBUTE_ORDERS + 2 * (int)order);
     wfre_text bytes = {0};
     wfre_packed_head *heads = wfre_alloc_zero(blocks, sizeof *heads);
     wfre_status status = WFRE_OK;
@@ -95,7 +95,7 @@ static wfre_status put_triples(wfre_image_writer *to, wfre_attribute_sections *a
     wfre_triples_sort_field(&a->rows, &a->scratch, a->count, WFRE_RDF_P, 0, terms);
     TRY(put_order(to, a, WFRE_RDF_POS, error));
     TRY(count_predicates(a, WFRE_RDF_O, error));
-    TRY(wfre_image_put(to, wfre_attribute_section(WFRE_ATTRIBUTE_PREDICATES), a->predicates,
+    TRY(wfre_image_put(to, wfre_section_of_attributes(WFRE_ATTRIBUTE_PREDICATES), a->predicates,
                        a->predicate_count * sizeof *a->predicates, error));
 cleanup:
     return status;
@@ -136,7 +136,7 @@ wfre_status wfre_image_put_attributes(wfre_image_writer *to, struct wfre_graph_b
     uint64_t given = builder->attributes.count;
     if (given == 0) {
         for (int part = 0; part < WFRE_ATTRIBUTE_SECTIONS; part++)
-            TRY(wfre_image_put(to, wfre_attribute_section(part), NULL, 0, error));
+            TRY(wfre_image_put(to, wfre_section_of_attributes(part), NULL, 0, error));
     } else {
         TRY(wfre_attributes_finish(&builder->attributes, &builder->entities, &sections, error));
         builder->duplicates += given - sections.count;

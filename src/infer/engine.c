@@ -68,7 +68,7 @@ void wfre_engine_unref(wfre_engine *engine)
     wfre_index_free(engine->index);
     wfre_matrices_free(engine->matrices);
     for (int split = 0; split < WFRE_SPLITS; split++)
-        wfre_missing_counts_free(&engine->room[split]);
+        wfre_missing_counts_free(&engine->missing[split]);
     (void)wfre_scope_enter((wfre_scope){0}); /* the rest was charged to nobody */
     wfre_model_free(engine->model);
     wfre_graph_close(engine->graph);
@@ -100,21 +100,21 @@ size_t wfre_engine_bytes(const wfre_engine *engine)
     return sizeof *engine + atomic_load(&engine->budget.used) + matrices;
 }
 
-wfre_status wfre_engine_room(wfre_engine *engine, wfre_split split,
-                             const wfre_missing_counts **room, wfre_error *error)
+wfre_status wfre_engine_missing(wfre_engine *engine, wfre_split split,
+                                const wfre_missing_counts **missing, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    *room = &engine->room[split];
-    if (atomic_load_explicit(&engine->has_room[split], memory_order_acquire))
+    *missing = &engine->missing[split];
+    if (atomic_load_explicit(&engine->has_missing[split], memory_order_acquire))
         return WFRE_OK;
     pthread_mutex_lock(&engine->measuring);
     wfre_scope before = wfre_scope_enter(own_scope(engine));
-    if (!atomic_load(&engine->has_room[split])) {
+    if (!atomic_load(&engine->has_missing[split])) {
         wfre_missing_counts made = {0};
         status = wfre_missing_counts_measure(engine->graph, split, &made, error);
         if (status == WFRE_OK) {
-            engine->room[split] = made;
-            atomic_store_explicit(&engine->has_room[split], true, memory_order_release);
+            engine->missing[split] = made;
+            atomic_store_explicit(&engine->has_missing[split], true, memory_order_release);
         } else {
             wfre_missing_counts_free(&made);
         }

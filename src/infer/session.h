@@ -20,8 +20,8 @@ struct wfre_engine {
     wfre_index *index;
     wfre_budget budget; /* of what is derived, but for matrices, which count themselves */
     pthread_mutex_t measuring;
-    wfre_missing_counts room[WFRE_SPLITS]; /* of a split, once has_room says so */
-    _Atomic bool has_room[WFRE_SPLITS];
+    wfre_missing_counts missing[WFRE_SPLITS]; /* of a split, once has_missing says so */
+    _Atomic bool has_missing[WFRE_SPLITS];
 };
 
 struct wfre_session {
@@ -49,8 +49,9 @@ WFRE_NODISCARD wfre_status wfre_session_open(const wfre_graph *graph, const wfre
 wfre_scope wfre_session_enter(wfre_session *session, wfre_cancel *cancel, double deadline);
 
 /* How many edges entities lack, as the split shows it; made when first asked for. */
-WFRE_NODISCARD wfre_status wfre_engine_room(wfre_engine *engine, wfre_split split,
-                                            const wfre_missing_counts **room, wfre_error *error);
+WFRE_NODISCARD wfre_status wfre_engine_missing(wfre_engine *engine, wfre_split split,
+                                               const wfre_missing_counts **missing,
+                                               wfre_error *error);
 
 /* Makes the engine's search ready, if it is not yet: before the searcher is used. */
 WFRE_NODISCARD wfre_status wfre_session_prepare(wfre_session *session, wfre_error *error);

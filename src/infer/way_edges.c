@@ -596,7 +596,7 @@ wfre_status wfre_edges_answer(wfre_edges *edges, wfre_split split, const wfre_wa
     size_t entities = edges->entities;
     edges->known = wfre_graph_adjacency(edges->session->engine->graph, split);
     edges->way = *way;
-    CHECK(wfre_engine_room(edges->session->engine, split, &edges->room, error));
+    CHECK(wfre_engine_missing(edges->session->engine, split, &edges->room, error));
     for (size_t first = 0, part, leaves; first < count; first += part) {
         CHECK(collect_part(edges, trees + first, count - first, &part, &leaves, error));
         walk w = {edges, NULL, error};

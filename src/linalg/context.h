@@ -14,8 +14,8 @@ struct wfre_linalg {
     wfre_pool *pool; /* borrowed */
     wfre_linalg_kernels kernels;
     /* Memory between calls: it grows and never shrinks. */
-    struct wfre_gemm_plan *plans;
-    size_t plan_capacity;
+    struct wfre_gemm_cut *cuts;
+    size_t cut_capacity;
     float *partial; /* results of pieces that are summed after a pool run */
     size_t partial_capacity;
     char *panels; /* panel_bytes for each worker */

@@ -147,12 +147,12 @@ static void run_block(const block *b)
 /* ---- a list of jobs ----------------------------------------------------------------------- */
 
 /* How one job is cut; its blocks are numbered slice by slice, row by row. */
-typedef struct wfre_gemm_plan {
+typedef struct wfre_gemm_cut {
     size_t first; /* number of the job's first block in the whole list */
     size_t rows, columns, depth;
     size_t across, down, slices; /* blocks */
     size_t partial;              /* where its partial products begin, if there are slices */
-} plan;
+} cut;
 
 typedef struct gemm_run {
     wfre_linalg *linalg;
@@ -163,9 +163,9 @@ typedef struct gemm_run {
     size_t blocks;
 } gemm_run;
 
-static plan plan_job(const wfre_gemm_table *table, const wfre_gemm_job *job)
+static cut cut_job(const wfre_gemm_table *table, const wfre_gemm_job *job)
 {
-    plan p = {.rows = even_part(job->m, table->rows / table->mr * table->mr, table->mr)};
+    cut p = {.rows = even_part(job->m, table->rows / table->mr * table->mr, table->mr)};
     p.slices = 1;
     if (job->k >= 2 * SLICE_DEPTH && job->m * job->n <= SLICED_SIZE)
         p.slices = least(job->k / SLICE_DEPTH, MOST_SLICES);
@@ -188,7 +188,7 @@ static size_t job_of_block(const gemm_run *run, size_t number)
     size_t low = 0, high = run->count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (run->linalg->plans[middle].first <= number)
+        if (run->linalg->cuts[middle].first <= number)
             low = middle;
         else
             high = middle;
@@ -200,7 +200,7 @@ static void gemm_piece(void *context, size_t number, unsigned worker)
 {
     const gemm_run *run = context;
     size_t index = job_of_block(run, number);
-    const plan *p = &run->linalg->plans[index];
+    const cut *p = &run->linalg->cuts[index];
     block b = {run->jobs[index], run->precision, run->table, run->linalg->kernels.gemm[WFRE_FP32],
                run->linalg->panels + worker * run->linalg->panel_bytes};
     size_t local = number - p->first;
@@ -225,7 +225,7 @@ static void gemm_piece(void *context, size_t number, unsigned worker)
 /* C = beta C + the slices' products, in order. */
 static void add_slices(const gemm_run *run, size_t index)
 {
-    const plan *p = &run->linalg->plans[index];
+    const cut *p = &run->linalg->cuts[index];
     const wfre_gemm_job *job = &run->jobs[index];
     const wfre_vector_table *vectors = run->linalg->kernels.vectors;
     const float *partial = run->linalg->partial + p->partial;
@@ -240,22 +240,22 @@ static void add_slices(const gemm_run *run, size_t index)
     }
 }
 
-static wfre_status make_plans(gemm_run *run, wfre_error *error)
+static wfre_status make_cuts(gemm_run *run, wfre_error *error)
 {
     wfre_linalg *linalg = run->linalg;
-    void *plans = linalg->plans;
-    if (!wfre_reserve(&plans, &linalg->plan_capacity, run->count, sizeof *linalg->plans))
+    void *cuts = linalg->cuts;
+    if (!wfre_reserve(&cuts, &linalg->cut_capacity, run->count, sizeof *linalg->cuts))
         return wfre_fail_memory(error, "planning matrix products");
-    linalg->plans = plans;
+    linalg->cuts = cuts;
     size_t partial = 0;
     for (size_t i = 0; i < run->count; i++) {
-        plan p = plan_job(run->table, &run->jobs[i]);
+        cut p = cut_job(run->table, &run->jobs[i]);
         p.first = run->blocks;
         p.partial = partial;
         if (p.slices > 1)
             partial += p.slices * run->jobs[i].m * run->jobs[i].n;
         run->blocks += p.across * p.down * p.slices;
-        linalg->plans[i] = p;
+        linalg->cuts[i] = p;
     }
     if (!wfre_linalg_reserve_partial(linalg, partial))
         return wfre_fail_memory(error, "keeping the parts of a matrix product");
@@ -285,12 +285,12 @@ wfre_status wfre_gemm(wfre_linalg *linalg, wfre_precision precision, const wfre_
         run_reference(run);
         return WFRE_OK;
     }
-    wfre_status status = make_plans(&run, error);
+    wfre_status status = make_cuts(&run, error);
     if (status != WFRE_OK)
         return status;
     wfre_pool_run(linalg->pool, run.blocks, gemm_piece, &run);
     for (size_t i = 0; i < count; i++)
-        if (linalg->plans[i].slices > 1)
+        if (linalg->cuts[i].slices > 1)
             add_slices(&run, i);
     return WFRE_OK;
 }

@@ -68,7 +68,7 @@ void wfre_linalg_free(wfre_linalg *linalg)
     if (!linalg)
         return;
     wfre_free(linalg->panels);
-    wfre_free(linalg->plans);
+    wfre_free(linalg->cuts);
     wfre_free(linalg->partial);
     wfre_free(linalg);
 }

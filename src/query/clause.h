@@ -1,9 +1,9 @@
 /* The clause form (disjunctive normal form): alternatives of conjunctions of literals.
  *
  * Formulas and operator trees are brought to it by the same distribution, under one limit. It has
- * three readers: the join plans its clauses one by one (exact/plan.c), formula_tree.c makes a tree
- * of each, and normal.c writes it as a tree again, which prediction takes. They differ in what they
- * do not take apart, their literals:
+ * three readers: the join plans its clauses one by one (exact/join_plan.c), formula_tree.c makes a
+ * tree of each, and normal.c writes it as a tree again, which prediction takes. They differ in what
+ * they do not take apart, their literals:
  *
  *   the join     atoms, existentials that are negated or about relations, and disjunctions that are
  *                cheaper as a set

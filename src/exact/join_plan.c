@@ -1,9 +1,9 @@
 /* From a clause to a plan: domains, folding of leaves, order of the variables. */
-#include "exact/plan.h"
+#include "exact/join_plan.h"
 
 #include <string.h>
 
-/* How often domains are narrowed along the atoms between variables before the search. Each round
+/* How often domains are narrowed along the atoms between variables before the join. Each round
  * costs two projections an atom; later rounds rarely remove much. */
 enum { NARROWING_ROUNDS = 2 };
 
@@ -30,9 +30,9 @@ typedef struct variable {
 } variable;
 
 typedef struct draft {
-    wfre_search *search;
+    wfre_join *join;
     wfre_sets *sets;
-    wfre_plan *plan;
+    wfre_join_plan *plan;
     wfre_arena scratch; /* what the plan does not keep */
     wfre_targets targets;
     uint32_t *places; /* of each variable of the query in `variables`; WFRE_NONE: not its own */
@@ -48,12 +48,12 @@ typedef struct draft {
 
 static wfre_status no_memory(const draft *d)
 {
-    return wfre_fail_memory(d->search->error, "planning a query");
+    return wfre_fail_memory(d->join->error, "planning a query");
 }
 
 static void *take(draft *d, size_t count, size_t size)
 {
-    return wfre_arena_alloc(&d->search->arena, count, size);
+    return wfre_arena_alloc(&d->join->arena, count, size);
 }
 
 /* NULL if the variable comes from outside. */
@@ -87,7 +87,7 @@ static wfre_status restrict_domain(draft *d, variable *v, wfre_set set)
 /* The entities with an edge to themselves. */
 static wfre_status find_loops(draft *d, wfre_relation relation, wfre_set *set)
 {
-    const wfre_adjacency *edges = d->search->edges;
+    const wfre_adjacency *edges = d->join->edges;
     uint32_t begin, end = wfre_relation_groups(edges, relation, &begin);
     wfre_entity *ids = take(d, end - begin, sizeof *ids);
     if (!ids)
@@ -126,7 +126,7 @@ static wfre_status add_term_test(draft *d, const wfre_formula *formula, bool pos
 /* The values of the only variable of an atom or equality. */
 static wfre_status find_values(draft *d, const wfre_formula *formula, wfre_set *set)
 {
-    const wfre_graph *graph = d->search->exact->graph;
+    const wfre_graph *graph = d->join->exact->graph;
     wfre_term left = formula->left, right = formula->right;
     const wfre_entity *entity = left.is_variable ? &formula->right.id : &formula->left.id;
     bool loop = left.is_variable && right.is_variable;
@@ -138,7 +138,7 @@ static wfre_status find_values(draft *d, const wfre_formula *formula, wfre_set *
     if (loop)
         return find_loops(d, formula->relation, set);
     wfre_relation relation = formula->relation ^ left.is_variable;
-    wfre_list list = wfre_graph_targets(graph, d->search->split, relation, *entity);
+    wfre_list list = wfre_graph_targets(graph, d->join->split, relation, *entity);
     *set = wfre_set_borrow(list.ids, list.count);
     return WFRE_OK;
 }
@@ -164,7 +164,7 @@ static wfre_status add_atom(draft *d, const wfre_formula *formula, bool positive
 
 /* ---- questions within the question -------------------------------------------------------- */
 
-bool wfre_may_hold(const wfre_search *search, const wfre_formula *formula, uint32_t of,
+bool wfre_may_hold(const wfre_join *join, const wfre_formula *formula, uint32_t of,
                    wfre_relation relation)
 {
     wfre_term left = formula->left, right = formula->right;
@@ -172,56 +172,55 @@ bool wfre_may_hold(const wfre_search *search, const wfre_formula *formula, uint3
     case WFRE_LINK:
         if (formula->variable != of)
             return true;
-        return (left.is_variable ||
-                wfre_find_group(search->edges, relation, left.id) != WFRE_NONE) &&
+        return (left.is_variable || wfre_find_group(join->edges, relation, left.id) != WFRE_NONE) &&
                (right.is_variable ||
-                wfre_find_group(search->edges, relation ^ 1, right.id) != WFRE_NONE);
+                wfre_find_group(join->edges, relation ^ 1, right.id) != WFRE_NONE);
     case WFRE_AND:
         for (uint32_t i = 0; i < formula->child_count; i++)
-            if (!wfre_may_hold(search, formula->children[i], of, relation))
+            if (!wfre_may_hold(join, formula->children[i], of, relation))
                 return false;
         return true;
     case WFRE_OR:
         for (uint32_t i = 0; i < formula->child_count; i++)
-            if (wfre_may_hold(search, formula->children[i], of, relation))
+            if (wfre_may_hold(join, formula->children[i], of, relation))
                 return true;
         return false;
     case WFRE_EXISTS:
-        return wfre_may_hold(search, formula->children[0], of, relation);
+        return wfre_may_hold(join, formula->children[0], of, relation);
     default:
         return true;
     }
 }
 
 /* Plans the body of a quantifier over relations, for each that may do. */
-static wfre_status plan_relations(wfre_search *search, const wfre_formula *exists,
-                                  wfre_targets targets, wfre_plans *plans)
+static wfre_status plan_relations(wfre_join *join, const wfre_formula *exists, wfre_targets targets,
+                                  wfre_join_plans *plans)
 {
     wfre_status status = WFRE_OK;
     const wfre_formula *body = exists->children[0];
-    uint32_t relations = wfre_graph_relations(search->exact->graph);
-    wfre_plan *items = NULL;
+    uint32_t relations = wfre_graph_relations(join->exact->graph);
+    wfre_join_plan *items = NULL;
     size_t capacity = 0, count = 0;
     for (wfre_relation r = 0; r < relations; r += 2) {
-        wfre_plans part;
-        if (!wfre_may_hold(search, body, exists->variable, r))
+        wfre_join_plans part;
+        if (!wfre_may_hold(join, body, exists->variable, r))
             continue;
         const wfre_formula *grounded =
-            wfre_formula_with_relation(&search->arena, body, exists->variable, r);
+            wfre_formula_with_relation(&join->arena, body, exists->variable, r);
         if (!grounded)
-            TRY(wfre_fail_memory(search->error, "planning a query"));
-        TRY(wfre_plan_formula(search, grounded, true, targets, &part));
+            TRY(wfre_fail_memory(join->error, "planning a query"));
+        TRY(wfre_join_prepare(join, grounded, true, targets, &part));
         if (!WFRE_RESERVE(&items, &capacity, count + part.count))
-            TRY(wfre_fail_memory(search->error, "planning a query"));
+            TRY(wfre_fail_memory(join->error, "planning a query"));
         for (size_t i = 0; i < part.count; i++)
             items[count++] = part.items[i];
     }
-    wfre_plan *kept = wfre_arena_alloc(&search->arena, count, sizeof *kept);
+    wfre_join_plan *kept = wfre_arena_alloc(&join->arena, count, sizeof *kept);
     if (!kept)
-        TRY(wfre_fail_memory(search->error, "planning a query"));
+        TRY(wfre_fail_memory(join->error, "planning a query"));
     for (size_t i = 0; i < count; i++)
         kept[i] = items[i];
-    *plans = (wfre_plans){kept, count};
+    *plans = (wfre_join_plans){kept, count};
 cleanup:
     wfre_free(items);
     return status;
@@ -229,7 +228,7 @@ cleanup:
 
 /* Plans a literal that is a question of its own; about at most one variable it is also answered,
  * for all entities. */
-static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
+static wfre_status plan_subformula(wfre_join *join, wfre_literal literal, wfre_subformula *sub)
 {
     const wfre_formula *formula = literal.formula;
     bool positive = literal.positive;
@@ -240,34 +239,34 @@ static wfre_status plan_subformula(wfre_search *search, wfre_literal literal, wf
     sub->variable_count = formula->variable_count;
     wfre_targets targets = {sub->variables, sub->variable_count == 1};
     if (formula->kind == WFRE_EXISTS && formula->of_relations)
-        CHECK(plan_relations(search, formula, targets, &sub->plans));
+        CHECK(plan_relations(join, formula, targets, &sub->plans));
     else
-        CHECK(wfre_plan_formula(search, formula, positive || sub->negated, targets, &sub->plans));
+        CHECK(wfre_join_prepare(join, formula, positive || sub->negated, targets, &sub->plans));
     if (sub->variable_count == 0)
-        CHECK(wfre_search_any(search, sub->plans, &sub->holds));
+        CHECK(wfre_join_any(join, sub->plans, &sub->holds));
     else if (sub->variable_count == 1)
-        CHECK(wfre_search_set(search, sub->plans, &sub->set));
+        CHECK(wfre_join_set(join, sub->plans, &sub->set));
     return WFRE_OK;
 }
 
 /* The same, but from memory if any clause had the literal before. */
-static wfre_status find_subformula(wfre_search *search, wfre_literal literal, wfre_subformula *sub)
+static wfre_status find_subformula(wfre_join *join, wfre_literal literal, wfre_subformula *sub)
 {
     char key[sizeof literal.formula + 1];
     memcpy(key, &literal.formula, sizeof literal.formula);
     key[sizeof literal.formula] = (char)literal.positive;
-    uint32_t index = wfre_strings_find(&search->literals, key, sizeof key);
+    uint32_t index = wfre_strings_find(&join->literals, key, sizeof key);
     if (index != WFRE_NONE) {
-        *sub = search->subformulas[index];
+        *sub = join->subformulas[index];
         return WFRE_OK;
     }
     *sub = (wfre_subformula){.set = wfre_set_empty()};
-    CHECK(plan_subformula(search, literal, sub));
-    CHECK(wfre_strings_intern(&search->literals, key, sizeof key, &index, search->error));
-    if (!wfre_reserve(&search->subformulas, &search->subformula_capacity, (size_t)index + 1,
+    CHECK(plan_subformula(join, literal, sub));
+    CHECK(wfre_strings_intern(&join->literals, key, sizeof key, &index, join->error));
+    if (!wfre_reserve(&join->subformulas, &join->subformula_capacity, (size_t)index + 1,
                       sizeof *sub))
-        return wfre_fail_memory(search->error, "planning a query");
-    search->subformulas[index] = *sub;
+        return wfre_fail_memory(join->error, "planning a query");
+    join->subformulas[index] = *sub;
     return WFRE_OK;
 }
 
@@ -276,7 +275,7 @@ static wfre_status find_subformula(wfre_search *search, wfre_literal literal, wf
 static wfre_status add_subformula(draft *d, wfre_literal literal)
 {
     wfre_subformula sub;
-    CHECK(find_subformula(d->search, literal, &sub));
+    CHECK(find_subformula(d->join, literal, &sub));
     if (sub.variable_count == 0) {
         if (sub.holds == sub.negated)
             d->plan->impossible = true;
@@ -352,7 +351,7 @@ static wfre_status follow(draft *d, const variable *from, wfre_relation relation
 {
     if (!to || d->plan->impossible)
         return WFRE_OK;
-    wfre_status status = wfre_exact_check(d->search->exact, d->search->error);
+    wfre_status status = wfre_exact_check(d->join->exact, d->join->error);
     if (status != WFRE_OK)
         return status;
     wfre_set image = from ? wfre_set_view(from->domain) : wfre_set_empty();
@@ -362,7 +361,7 @@ static wfre_status follow(draft *d, const variable *from, wfre_relation relation
             return no_memory(d);
         return restrict_domain(d, to, image);
     }
-    if (!wfre_set_project(d->sets, d->search->edges, relation, &image)) {
+    if (!wfre_set_project(d->sets, d->join->edges, relation, &image)) {
         wfre_set_release(d->sets, &image);
         return no_memory(d);
     }
@@ -473,12 +472,12 @@ static bool decided(const draft *d, const wfre_test *test)
     return true;
 }
 
-static wfre_status place(draft *d, variable *v, wfre_step **out)
+static wfre_status place(draft *d, variable *v, wfre_join_step **out)
 {
-    wfre_step *step = take(d, 1, sizeof *step);
+    wfre_join_step *step = take(d, 1, sizeof *step);
     if (!step)
         return no_memory(d);
-    *step = (wfre_step){.variable = v->id, .domain = wfre_set_view(v->domain)};
+    *step = (wfre_join_step){.variable = v->id, .domain = wfre_set_view(v->domain)};
     step->sources = take(d, v->atom_count, sizeof *step->sources);
     step->lists = take(d, v->atom_count + 1, sizeof *step->lists);
     step->at = take(d, v->atom_count + 1, sizeof *step->at);
@@ -550,11 +549,11 @@ static size_t gather_component(draft *d, variable **members)
 
 /* Moves the steps at or below which something is asked for behind the others; returns how many the
  * others are. */
-static size_t part_asked(const draft *d, wfre_step **steps, size_t count)
+static size_t part_asked(const draft *d, wfre_join_step **steps, size_t count)
 {
     size_t others = 0;
     for (size_t i = 0; i < count; i++) {
-        wfre_step *step = steps[i];
+        wfre_join_step *step = steps[i];
         if (own(d, step->variable)->asked || step->asked_count > 0)
             continue;
         steps[i] = steps[others];
@@ -565,7 +564,7 @@ static size_t part_asked(const draft *d, wfre_step **steps, size_t count)
 
 /* Steps for all members: one for each set of variables that are tied together, with the rest of
  * that set below it. */
-static wfre_status place_all(draft *d, variable **members, size_t count, wfre_step ***steps,
+static wfre_status place_all(draft *d, variable **members, size_t count, wfre_join_step ***steps,
                              size_t *step_count)
 {
     *step_count = 0;
@@ -573,11 +572,11 @@ static wfre_status place_all(draft *d, variable **members, size_t count, wfre_st
     if (!*steps)
         return no_memory(d);
     while (count > 0) {
-        CHECK(wfre_exact_check(d->search->exact, d->search->error));
+        CHECK(wfre_exact_check(d->join->exact, d->join->error));
         size_t inside = gather_component(d, members);
         variable *first = choose(d, members, inside);
         seat(&members[0], first);
-        wfre_step *step = NULL;
+        wfre_join_step *step = NULL;
         CHECK(place(d, first, &step));
         CHECK(place_all(d, members + 1, inside - 1, &step->children, &step->child_count));
         size_t others = part_asked(d, step->children, step->child_count);
@@ -592,7 +591,7 @@ static wfre_status place_all(draft *d, variable **members, size_t count, wfre_st
 }
 
 /* Whether anything in the step's tree depends on variables from outside. */
-static bool looks_outside(const draft *d, const wfre_step *step)
+static bool looks_outside(const draft *d, const wfre_join_step *step)
 {
     for (size_t i = 0; i < step->source_count; i++)
         if (!own(d, step->sources[i].from))
@@ -613,9 +612,9 @@ static bool looks_outside(const draft *d, const wfre_step *step)
  * is searched at once. */
 static wfre_status make_steps(draft *d)
 {
-    wfre_plan *plan = d->plan;
+    wfre_join_plan *plan = d->plan;
     size_t count = 0;
-    wfre_step **steps = NULL;
+    wfre_join_step **steps = NULL;
     size_t step_count = 0;
     variable **members = wfre_arena_alloc(&d->scratch, d->variable_count, sizeof(variable *));
     d->test_rounds = wfre_arena_alloc(&d->scratch, d->test_count, sizeof *d->test_rounds);
@@ -645,7 +644,7 @@ static wfre_status make_steps(draft *d)
             plan->roots[plan->root_count++] = steps[i];
         } else {
             bool holds;
-            CHECK(wfre_search_step(d->search, steps[i], &holds));
+            CHECK(wfre_join_step_holds(d->join, steps[i], &holds));
             plan->impossible |= !holds;
         }
     }
@@ -664,7 +663,7 @@ static void add_own(draft *d, uint32_t id)
 
 static wfre_status open_draft(draft *d, const wfre_clause *clause)
 {
-    uint32_t variables = d->search->variable_count;
+    uint32_t variables = d->join->variable_count;
     d->places = wfre_arena_alloc(&d->scratch, variables, sizeof *d->places);
     d->variables = wfre_arena_alloc(&d->scratch, clause->variable_count + d->targets.count,
                                     sizeof *d->variables);
@@ -683,13 +682,13 @@ static wfre_status open_draft(draft *d, const wfre_clause *clause)
     return WFRE_OK;
 }
 
-static wfre_status plan_clause(wfre_search *search, const wfre_clause *clause, wfre_targets targets,
-                               wfre_plan *plan)
+static wfre_status plan_clause(wfre_join *join, const wfre_clause *clause, wfre_targets targets,
+                               wfre_join_plan *plan)
 {
     wfre_status status;
-    *plan = (wfre_plan){.impossible = search->exact->sets.entities == 0};
-    draft d = {.search = search, .sets = &search->exact->sets, .plan = plan, .targets = targets};
-    TRY(wfre_exact_check(search->exact, search->error));
+    *plan = (wfre_join_plan){.impossible = join->exact->sets.entities == 0};
+    draft d = {.join = join, .sets = &join->exact->sets, .plan = plan, .targets = targets};
+    TRY(wfre_exact_check(join->exact, join->error));
     TRY(open_draft(&d, clause));
     for (size_t i = 0; i < clause->literal_count && !plan->impossible; i++) {
         wfre_literal literal = clause->literals[i];
@@ -709,17 +708,17 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_plan_formula(wfre_search *search, const wfre_formula *formula, bool positive,
-                              wfre_targets targets, wfre_plans *plans)
+wfre_status wfre_join_prepare(wfre_join *join, const wfre_formula *formula, bool positive,
+                              wfre_targets targets, wfre_join_plans *plans)
 {
     wfre_clauses clauses;
-    wfre_clause_maker maker = {&search->arena, search->error};
+    wfre_clause_maker maker = {&join->arena, join->error};
     CHECK(wfre_clauses_of(&maker, formula, positive, &clauses));
-    wfre_plan *items = wfre_arena_alloc(&search->arena, clauses.count, sizeof *items);
+    wfre_join_plan *items = wfre_arena_alloc(&join->arena, clauses.count, sizeof *items);
     if (!items)
-        return wfre_fail_memory(search->error, "planning a query");
+        return wfre_fail_memory(join->error, "planning a query");
     for (size_t i = 0; i < clauses.count; i++)
-        CHECK(plan_clause(search, &clauses.items[i], targets, &items[i]));
-    *plans = (wfre_plans){items, clauses.count};
+        CHECK(plan_clause(join, &clauses.items[i], targets, &items[i]));
+    *plans = (wfre_join_plans){items, clauses.count};
     return WFRE_OK;
 }
