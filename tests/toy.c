@@ -1,4 +1,4 @@
-/* Graphs made of a few lines, for tests. */
+/* Graphs and models made of a few lines, for tests. */
 #include "toy.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 static void must(wfre_status status, const wfre_error *error)
 {
     if (status != WFRE_OK) {
-        fprintf(stderr, "cannot build a test graph: %s\n", error->message);
+        fprintf(stderr, "cannot build what a test needs: %s\n", error->message);
         abort();
     }
 }
@@ -77,4 +77,16 @@ wfre_graph *toy_graph_of(const brute_graph *brute)
                     must(wfre_graph_builder_triple(builder, WFRE_TRAIN, h, 2 * r, t, &error),
                          &error);
     return finish(builder);
+}
+
+wfre_model *toy_model(const wfre_graph *graph, uint32_t dim, uint32_t bases, uint64_t seed)
+{
+    wfre_model_settings settings;
+    wfre_model *model;
+    wfre_error error;
+    wfre_model_settings_default(&settings);
+    settings.dim = dim;
+    settings.bases = bases;
+    must(wfre_model_create(graph, &settings, seed, &model, &error), &error);
+    return model;
 }

@@ -4,6 +4,7 @@
 
 #include "brute.h"
 #include "graph/graph.h"
+#include "model/model.h"
 
 /* Entities e0, e1, ..., relations r0, r1, ...; every tenth triple is valid's, every tenth test's.
  * Later relations have fewer triples. */
@@ -13,5 +14,8 @@ wfre_graph *toy_random_graph(uint64_t seed, uint32_t entities, uint32_t relation
 wfre_graph *toy_pairs_graph(uint32_t pairs);
 /* The same edges as the matrices, all in train. */
 wfre_graph *toy_graph_of(const brute_graph *brute);
+
+/* A random model of the default kind in this size. */
+wfre_model *toy_model(const wfre_graph *graph, uint32_t dim, uint32_t bases, uint64_t seed);
 
 #endif

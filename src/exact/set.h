@@ -12,6 +12,7 @@
 #ifndef WFRE_SRC_EXACT_SET_H
 #define WFRE_SRC_EXACT_SET_H
 
+#include "base/gallop.h"
 #include "graph/graph.h"
 
 typedef struct wfre_set {
@@ -97,29 +98,7 @@ void wfre_set_write(const wfre_sets *sets, const wfre_set *set, wfre_entity *ids
 /* Gives back the set's slot, if it has one; the set becomes empty. */
 void wfre_set_release(wfre_sets *sets, wfre_set *set);
 
-/* ---- sorted lists ------------------------------------------------------------------------- */
-
-/* The first position in ids[from .. count) that is not below `key`; quick when it is near. */
-static inline size_t wfre_gallop(const wfre_entity *ids, size_t from, size_t count, wfre_entity key)
-{
-    if (from >= count || ids[from] >= key)
-        return from;
-    size_t step = 1;
-    size_t low = from; /* ids[low] < key */
-    while (low + step < count && ids[low + step] < key) {
-        low += step;
-        step *= 2;
-    }
-    size_t high = low + step < count ? low + step : count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (ids[middle] < key)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
+/* ---- groups of edges ---------------------------------------------------------------------- */
 
 /* The group of (relation, entity), WFRE_NONE if it has no edge. */
 static inline uint32_t wfre_find_group(const wfre_adjacency *edges, wfre_relation relation,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/gallop.h"
 #include "base/memory.h"
 #include "graph/image.h"
 #include "graph/rdf.h"
@@ -355,27 +356,6 @@ wfre_status wfre_rdf_column_open(wfre_rdf_column *column, const wfre_rdf *rdf,
 
 /* ---- walking ------------------------------------------------------------------------------ */
 
-/* The first place from `at` on whose id is not below `least`; steps double, then halve. */
-static size_t gallop(const wfre_rdf_id *ids, size_t at, size_t count, wfre_rdf_id least)
-{
-    size_t step = 1, low = at;
-    if (at >= count || ids[at] >= least)
-        return at;
-    while (low + step < count && ids[low + step] < least) {
-        low += step;
-        step *= 2;
-    }
-    size_t high = low + step < count ? low + step : count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (ids[middle] < least)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
 static bool seek_list(wfre_rdf_column *column, wfre_rdf_id least, wfre_rdf_id *member)
 {
     if (column->subjects) {
@@ -385,7 +365,7 @@ static bool seek_list(wfre_rdf_column *column, wfre_rdf_id least, wfre_rdf_id *m
         *member = entity;
         return entity < column->subjects->entities;
     }
-    column->at = gallop(column->ids, column->at, column->count, least);
+    column->at = wfre_gallop(column->ids, column->at, column->count, least);
     if (column->at >= column->count)
         return false;
     *member = column->ids[column->at];

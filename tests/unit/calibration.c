@@ -64,12 +64,8 @@ static void write_queries(void)
 static int build(void **state)
 {
     (void)state;
-    wfre_model_settings settings;
-    wfre_model_settings_default(&settings);
-    settings.dim = 20;
-    settings.bases = 4;
     graph = toy_random_graph(3, ENTITIES, RELATIONS, TRIPLES);
-    assert_ok(wfre_model_create(graph, &settings, 3, &model, error));
+    model = toy_model(graph, 20, 4, 3);
     assert_non_null(mkdtemp(folder));
     queries = wfre_path_join(folder, "q.tsv");
     saved = wfre_path_join(folder, "m.safetensors");

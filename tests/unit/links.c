@@ -15,12 +15,8 @@ static wfre_model *model;
 static int build(void **state)
 {
     (void)state;
-    wfre_model_settings settings;
-    wfre_model_settings_default(&settings);
-    settings.dim = 20;
-    settings.bases = 2;
     graph = toy_random_graph(9, ENTITIES, RELATIONS, TRIPLES);
-    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    model = toy_model(graph, 20, 2, 1);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "predict.h"
 #include "search/sketch.h"
 #include "star.h"
+#include "toy.h"
 
 enum { ENTITIES = 2500, QUERIES = 24 };
 
@@ -19,12 +20,8 @@ static wfre_model *model;
 static int build(void **state)
 {
     (void)state;
-    wfre_model_settings settings;
-    wfre_model_settings_default(&settings);
-    settings.dim = 40;
-    settings.bases = 2;
     graph = star_graph(ENTITIES);
-    assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
+    model = toy_model(graph, 40, 2, 1);
     wfre_rng rng = wfre_rng_keyed(5, 0, 0);
     for (size_t e = 0; e < ENTITIES; e++)
         for (size_t i = 0; i < 40; i++)
