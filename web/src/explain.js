@@ -1,0 +1,47 @@
+// Why something is an answer: the question's drawing with the likeliest entity for each unknown.
+import { call, useRequest } from "./api.js";
+import { nameOf, percent, plural, record, relationWords } from "./words.js";
+import { EntityLink, Failure, html, Waiting } from "./ui.js";
+import { Drawing } from "./drawing.js";
+
+const relationName = (r) => (r && typeof r === "object" ? r.label || r.name : r);
+
+// Edges between entities, as a drawing that hangs on the answer.
+export function drawingOf(explanation, answer) {
+    const nodes = new Map(), add = (e, asked) => nodes.has(e.id) || nodes.set(e.id, { id: `e${e.id}`, kind: "entity", entity: e.id, entityName: e, name: e.name, label: e.label, asked });
+    add(answer, true);
+    const edges = (explanation.edges || []).map((e) => {
+        add(e.head, false);
+        add(e.tail, false);
+        return {
+            from: `e${e.head.id}`, to: `e${e.tail.id}`, name: relationName(e.relation), label: relationName(e.relation), negated: e.negated,
+            known: e.negated ? undefined : e.known, probability: e.probability, showProbability: !e.known && e.probability !== null && e.probability !== undefined && !e.negated, group: null,
+        };
+    });
+    return { nodes: [...nodes.values()], edges, groups: [] };
+}
+
+const Fact = ({ fact }) => html`<li><${EntityLink} entity=${fact.head} /> <em>${relationWords(relationName(fact.relation))}</em> <${EntityLink} entity=${fact.tail} /></li>`;
+
+function Step({ edge }) {
+    const text = html`<${EntityLink} entity=${edge.head} /> <em>${relationWords(relationName(edge.relation))}</em> <${EntityLink} entity=${edge.tail} />`;
+    const status = edge.negated ? (edge.known ? "the graph says so, against the question" : "not in the graph, as asked") : edge.known ? "in the graph" : edge.probability === null || edge.probability === undefined ? "predicted" : `predicted, ${percent(edge.probability)}`;
+    return html`<li class=${edge.negated ? "no" : edge.known ? "known" : "likely"}>${edge.negated && "not: "}${text} <span class="status">${status}</span>
+        ${edge.evidence?.length > 0 && html`<details><summary>What speaks for it</summary><ul>${edge.evidence.map((f, i) => html`<${Fact} key=${i} fact=${f} />`)}</ul></details>`}</li>`;
+}
+
+export function Explanation({ question, entity, probability, info }) {
+    const key = JSON.stringify([question, entity.id]);
+    const { data, error, loading, slow, again } = useRequest(key, (signal) => call("/api/explain", { ...question, entity: entity.id }, signal));
+    if (error) return html`<${Failure} error=${error} again=${again} />`;
+    if (loading || !data) return html`<${Waiting} what="Finding out why" slow=${slow} />`;
+    const drawing = drawingOf(data, entity);
+    const bin = record(info, probability);
+    return html`<div class="explanation">
+        ${drawing.edges.length > 0 && html`<${Drawing} drawing=${drawing} label=${`Why ${nameOf(entity)}: ${data.text || ""}`} />`}
+        <ul class="steps">${(data.edges || []).map((e, i) => html`<${Step} key=${i} edge=${e} />`)}</ul>
+        ${drawing.edges.length === 0 && data.text && html`<pre class="text">${data.text}</pre>`}
+        ${data.rule && !data.known && html`<p class="quiet">${data.rule}</p>`}
+        ${bin && !data.known && html`<p class="quiet record">Of ${plural(bin.count, "checked prediction")} between ${percent(bin.low)} and ${percent(bin.high)}, ${percent(bin.found)} were right.</p>`}
+    </div>`;
+}

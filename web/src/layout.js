@@ -1,0 +1,183 @@
+// Where the nodes and edges of a question's drawing go. A question is nearly a tree that hangs on
+// what is asked for: wide drawings grow to the right, narrow ones are an indented list.
+
+let context = null;
+function textWidth(text, font) {
+    context ??= document.createElement("canvas").getContext("2d");
+    context.font = font;
+    return context.measureText(text).width;
+}
+
+const NODE_FONT = "600 14px system-ui, sans-serif", LABEL_FONT = "13px system-ui, sans-serif";
+export const NODE_HEIGHT = 38;
+const ROW = 66, INDENT = 30, MOST_NODE = 210, MOST_LABEL = 170;
+
+const nodeWidth = (node, most) => Math.min(most, Math.max(46, textWidth(node.text, NODE_FONT) + (node.note ? textWidth(node.note, "11px system-ui, sans-serif") + 8 : 0) + 34));
+const labelWidth = (edge, most) => Math.min(most, textWidth(edge.text, LABEL_FONT) + 26);
+
+// The tree by breadth: children of each node in the order of groups, edges that close a circle apart.
+function spanningTree(nodes, edges) {
+    const children = new Map(nodes.map((n) => [n.id, []])), depth = new Map(), extra = [], placed = new Set();
+    const roots = [...nodes].sort((a, b) => (b.asked ? 1 : 0) - (a.asked ? 1 : 0));
+    const starts = [], used = new Set();
+    for (const root of roots) {
+        if (depth.has(root.id)) continue;
+        depth.set(root.id, 0);
+        starts.push(root.id);
+        const queue = [root.id];
+        while (queue.length > 0) {
+            const at = queue.shift();
+            const order = edges.map((e, i) => ({ e, i })).filter(({ e, i }) => !used.has(i) && (e.from === at || e.to === at));
+            order.sort((a, b) => (a.e.group || "").localeCompare(b.e.group || "") || a.i - b.i);
+            for (const { e, i } of order) {
+                const other = e.from === at ? e.to : e.from;
+                used.add(i);
+                if (depth.has(other)) {
+                    extra.push(i);
+                    continue;
+                }
+                depth.set(other, depth.get(at) + 1);
+                children.get(at).push({ node: other, edge: i });
+                queue.push(other);
+            }
+        }
+    }
+    return { starts, children, depth, extra, placed };
+}
+
+function wide(nodes, edges, tree) {
+    const at = new Map(), byId = new Map(nodes.map((n) => [n.id, n]));
+    const columns = [], gaps = [];
+    for (const n of nodes) {
+        n.width = nodeWidth(n, MOST_NODE);
+        const d = tree.depth.get(n.id);
+        columns[d] = Math.max(columns[d] || 0, n.width);
+    }
+    for (const [parent, list] of tree.children)
+        for (const { edge } of list) {
+            const d = tree.depth.get(parent);
+            edges[edge].width = labelWidth(edges[edge], MOST_LABEL);
+            gaps[d] = Math.max(gaps[d] || 0, edges[edge].width + 64);
+        }
+    for (const i of tree.extra) edges[i].width = labelWidth(edges[i], MOST_LABEL);
+    const left = [12];
+    for (let d = 1; d < columns.length; d++) left[d] = left[d - 1] + columns[d - 1] + (gaps[d - 1] || 80);
+    let row = 0;
+    const place = (id) => {
+        const list = tree.children.get(id);
+        let y;
+        if (list.length === 0) y = row++;
+        else {
+            const ys = list.map((c) => place(c.node));
+            y = (ys[0] + ys[ys.length - 1]) / 2;
+        }
+        const d = tree.depth.get(id), n = byId.get(id);
+        at.set(id, { x: left[d] + n.width / 2, y: y * ROW + 40 });
+        return y;
+    };
+    tree.starts.forEach(place);
+    const end = left[columns.length - 1] + columns[columns.length - 1] + 12;
+    return { at, width: end, height: Math.max(1, row) * ROW + 14, style: "wide" };
+}
+
+function narrow(nodes, edges, tree, room) {
+    const at = new Map(), byId = new Map(nodes.map((n) => [n.id, n]));
+    let row = 0, end = 0;
+    const place = (id, edge) => {
+        const d = tree.depth.get(id), n = byId.get(id);
+        let x = 10 + d * INDENT;
+        if (edge !== undefined) {
+            const e = edges[edge];
+            e.width = labelWidth(e, Math.max(70, Math.min(MOST_LABEL, (room - x - 60) * 0.48)));
+            e.label = { x: x + e.width / 2, y: row * ROW + 40 };
+            x += e.width + 26;
+        }
+        n.width = nodeWidth(n, Math.max(60, Math.min(MOST_NODE, room - x - 10)));
+        at.set(id, { x: x + n.width / 2, y: row * ROW + 40 });
+        end = Math.max(end, x + n.width + 10);
+        row++;
+        for (const c of tree.children.get(id)) place(c.node, c.edge);
+    };
+    tree.starts.forEach((s) => place(s));
+    for (const i of tree.extra) edges[i].width = labelWidth(edges[i], 120);
+    return { at, width: Math.min(room, end), height: row * ROW + 14, style: "narrow" };
+}
+
+// The line of one edge, and where its label is. Arrows end at the border of the node.
+function route(edge, index, layout, byId, tree, bend) {
+    const a = layout.at.get(edge.from), b = layout.at.get(edge.to);
+    const A = byId.get(edge.from), B = byId.get(edge.to);
+    const isExtra = tree.extra.includes(index);
+    if (edge.from === edge.to) {
+        const y = a.y - NODE_HEIGHT / 2;
+        edge.label = { x: a.x, y: y - 26 };
+        edge.path = `M${a.x - 14},${y} C${a.x - 30},${y - 40} ${a.x + 30},${y - 40} ${a.x + 14},${y}`;
+        return;
+    }
+    if (layout.style === "narrow" && !isExtra) {
+        const childIsTo = tree.depth.get(edge.to) > tree.depth.get(edge.from);
+        const parent = childIsTo ? a : b, child = childIsTo ? b : a, P = childIsTo ? A : B, C = childIsTo ? B : A;
+        const stem = parent.x - P.width / 2 + 16, top = parent.y + NODE_HEIGHT / 2;
+        const right = child.x - C.width / 2, labelLeft = edge.label.x - edge.width / 2;
+        const down = `M${stem},${top} L${stem},${child.y - 8} Q${stem},${child.y} ${stem + 8},${child.y} L${Math.max(stem + 9, labelLeft)},${child.y} L${right},${child.y}`;
+        const up = `M${right},${child.y} L${stem + 8},${child.y} Q${stem},${child.y} ${stem},${child.y - 8} L${stem},${top}`;
+        edge.path = childIsTo ? down : up;
+        return;
+    }
+    const leftToRight = a.x + A.width / 2 < b.x - B.width / 2, rightToLeft = b.x + B.width / 2 < a.x - A.width / 2;
+    let x1, y1 = a.y, x2, y2 = b.y, mid;
+    if (layout.style === "narrow" || !(leftToRight || rightToLeft)) {
+        const out = Math.max(a.x + A.width / 2, b.x + B.width / 2) + 34 + bend * 18;
+        x1 = a.x + A.width / 2;
+        x2 = b.x + B.width / 2;
+        edge.path = `M${x1},${y1} C${out},${y1} ${out},${y2} ${x2},${y2}`;
+        edge.label = { x: Math.max(edge.width / 2, out - 14), y: (y1 + y2) / 2 };
+        return;
+    }
+    x1 = a.x + (leftToRight ? A.width / 2 : -A.width / 2);
+    x2 = b.x + (leftToRight ? -B.width / 2 : B.width / 2);
+    mid = (x1 + x2) / 2;
+    const lift = bend * 34;
+    edge.path = `M${x1},${y1} C${mid},${y1 + lift} ${mid},${y2 + lift} ${x2},${y2}`;
+    edge.label = { x: mid, y: (y1 + y2) / 2 + lift * 0.75 };
+}
+
+// The box around what belongs to a group alone.
+function boxOf(group, drawing, layout, byId) {
+    const inside = new Set();
+    const take = (g) => g.parts.flat().forEach((item) => (typeof item === "number" ? inside.add(item) : take(drawing.groups.find((x) => x.id === item))));
+    take(group);
+    let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
+    const add = (x, y, w, hgt) => {
+        left = Math.min(left, x - w / 2);
+        right = Math.max(right, x + w / 2);
+        top = Math.min(top, y - hgt / 2);
+        bottom = Math.max(bottom, y + hgt / 2);
+    };
+    for (const i of inside) add(drawing.edges[i].label.x, drawing.edges[i].label.y, drawing.edges[i].width, 26);
+    for (const n of drawing.nodes) {
+        const its = drawing.edges.map((e, i) => i).filter((i) => drawing.edges[i].from === n.id || drawing.edges[i].to === n.id);
+        if (!n.asked && its.length > 0 && its.every((i) => inside.has(i))) add(layout.at.get(n.id).x, layout.at.get(n.id).y, byId.get(n.id).width, NODE_HEIGHT);
+    }
+    return { id: group.id, kind: group.kind, x: left - 10, y: top - 9, width: right - left + 20, height: bottom - top + 18 };
+}
+
+// nodes: {id, text, note, asked}; edges: {from, to, text, group}; both get their places.
+export function arrange(drawing, room) {
+    const nodes = drawing.nodes.map((n) => ({ ...n })), edges = drawing.edges.map((e) => ({ ...e }));
+    const groups = drawing.groups || [];
+    const byId = new Map(nodes.map((n) => [n.id, n]));
+    const tree = spanningTree(nodes, edges);
+    let layout = wide(nodes, edges, tree);
+    if (layout.width > room) layout = narrow(nodes, edges, tree, room);
+    const pairs = {};
+    edges.forEach((e, i) => {
+        const key = [e.from, e.to].sort().join(" ");
+        const nth = (pairs[key] = (pairs[key] || 0) + 1) - 1;
+        route(e, i, layout, byId, tree, nth === 0 ? 0 : nth % 2 ? (nth + 1) / 2 : -nth / 2);
+    });
+    const boxes = groups.map((g) => boxOf(g, { nodes, edges, groups }, layout, byId));
+    const tallest = Math.max(layout.height, ...edges.map((e) => (e.label?.y || 0) + 30), ...boxes.map((b) => b.y + b.height + 8));
+    const widest = Math.max(layout.width, ...boxes.map((b) => b.x + b.width + 8), ...edges.map((e) => (e.label ? e.label.x + e.width / 2 + 8 : 0)));
+    return { nodes: nodes.map((n) => ({ ...n, ...layout.at.get(n.id) })), edges, boxes, width: widest, height: tallest, style: layout.style };
+}

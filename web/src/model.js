@@ -1,0 +1,62 @@
+// How good the predictions are, in words first.
+import { percent, plural, whole } from "./words.js";
+import { Empty, Failure, html, Waiting } from "./ui.js";
+
+const TYPES = {
+    "1p": "one step", "2p": "two steps", "3p": "three steps", "2i": "two conditions", "3i": "three conditions", ip: "two conditions, then a step", pi: "a path and a condition",
+    "2in": "a condition and a “not”", "3in": "two conditions and a “not”", inp: "a condition and a “not”, then a step", pin: "a path and a “not”", pni: "a “not” along a path", "2u": "one or the other", up: "one or the other, then a step",
+};
+
+// Promised against found: on the diagonal a number means what it says.
+function Reliability({ bins, label }) {
+    const size = 260, edge = 34, at = (p) => edge + p * (size - 2 * edge), down = (p) => size - edge - p * (size - 2 * edge);
+    const used = bins.filter((b) => b.count > 0), most = Math.max(...used.map((b) => b.count));
+    const text = used.map((b) => `of predictions around ${percent(b.predicted)}, ${percent(b.found)} were right`).join("; ");
+    return html`<svg class="reliability" viewBox=${`0 0 ${size} ${size}`} role="img" aria-label=${`${label}: ${text}`}>
+        <rect class="frame" x=${edge} y=${edge} width=${size - 2 * edge} height=${size - 2 * edge} />
+        ${[0.25, 0.5, 0.75].map((p) => html`<g key=${p} class="grid"><line x1=${at(p)} x2=${at(p)} y1=${edge} y2=${size - edge} /><line x1=${edge} x2=${size - edge} y1=${down(p)} y2=${down(p)} /></g>`)}
+        <line class="ideal" x1=${at(0)} y1=${down(0)} x2=${at(1)} y2=${down(1)} />
+        <polyline class="curve" points=${used.map((b) => `${at(b.predicted)},${down(b.found)}`).join(" ")} />
+        ${used.map((b, i) => html`<circle key=${i} class="dot" cx=${at(b.predicted)} cy=${down(b.found)} r=${3 + 5 * Math.sqrt(b.count / most)}><title>${`said ${percent(b.predicted)}, right ${percent(b.found)} (${b.count})`}</title></circle>`)}
+        ${[0, 0.5, 1].map((p) => html`<g key=${p}><text x=${at(p)} y=${size - edge + 16} text-anchor="middle">${percent(p)}</text><text x=${edge - 6} y=${down(p) + 4} text-anchor="end">${percent(p)}</text></g>`)}
+        <text x=${size / 2} y=${size - 4} text-anchor="middle">said</text><text x="10" y=${edge - 12}>were right</text>
+    </svg>`;
+}
+
+function Quality({ metrics }) {
+    if (!metrics?.length) return html`<${Empty}>The model file has no record of how well it ranks. Run wfre eval to measure it.</${Empty}>`;
+    return html`<p>For each kind of question: the answers that were hidden from the model are looked for in its list. <strong>100%</strong> would mean that the hidden answer always comes first, 50% that it is second on average, 10% that it is tenth.
+        (The field calls this the mean reciprocal rank, MRR. The range is where the true value lies 95 times in 100.)</p>
+        <div class="scroll" tabindex="0" role="region" aria-label="Quality by kind of question"><table class="quality"><thead><tr><th scope="col">Question</th><th scope="col">How high the hidden answer ranks</th><th scope="col">Range</th><th scope="col">Checked</th></tr></thead>
+        <tbody>${metrics.map((m) => html`<tr key=${m.type}><th scope="row">${TYPES[m.type] || m.type} <small>${m.type}</small></th>
+            <td><span class="bar" aria-hidden="true"><span style=${{ width: `${m.mrr * 100}%` }}></span></span> ${percent(m.mrr)}</td>
+            <td>${m.low !== undefined && m.low !== null ? `${percent(m.low)} – ${percent(m.high)}` : "–"}</td><td>${whole(m.queries)}</td></tr>`)}</tbody></table></div>`;
+}
+
+const plain = (v) => (typeof v === "number" ? (Number.isInteger(v) ? whole(v) : String(Number(v.toPrecision(4)))) : typeof v === "object" ? JSON.stringify(v) : String(v));
+
+export function ModelPage({ info }) {
+    const { data, error, slow, again } = info;
+    if (error) return html`<main id="main" class="narrow"><h1 class="serif">How good are the predictions?</h1><${Failure} error=${error} again=${again} /></main>`;
+    if (!data) return html`<main id="main" class="narrow"><h1 class="serif">How good are the predictions?</h1><${Waiting} what="Loading" slow=${slow} rows=${8} /></main>`;
+    const { model, graph } = data;
+    const facts = (graph.triples?.train || 0) + (graph.triples?.valid || 0) + (graph.triples?.test || 0);
+    const about = html`<section class="card"><h2>The graph</h2><p>${graph.name}: ${plural(graph.entities, "thing")}, ${plural(graph.relations, "relation")}, ${plural(facts, "fact")}${graph.attributes ? `, ${plural(graph.attributes, "attribute")}` : ""}.
+        ${graph.triples?.train && facts > graph.triples.train ? ` The model learned from ${whole(graph.triples.train)} of the facts; the others were kept back to check it.` : ""}</p></section>`;
+    if (!model) return html`<main id="main" class="narrow"><h1 class="serif">How good are the predictions?</h1><${Empty}>The server was started without a model: it shows what is proven and predicts nothing. Train one with <code>wfre train</code>.</${Empty}>${about}</main>`;
+    const any = model.reliability?.any, missing = model.reliability?.missing;
+    return html`<main id="main" class="narrow">
+        <h1 class="serif">How good are the predictions?</h1>
+        <section class="card" aria-labelledby="h-rel"><h2 id="h-rel">Do the probabilities mean what they say?</h2>
+            ${!model.calibrated || !any?.length ? html`<${Empty}>${model.calibrated ? "This model keeps no record of how often its predictions were right." : "This model's probabilities were never checked, so it shows only an order."}</${Empty}>`
+                : html`<p>Each dot is a group of predictions, checked against facts that were hidden. On the line, what was said is what was found: of all predictions of 30%, 30 in 100 were right. Below the line the model promised too much, above it too little. Larger dots rest on more predictions.</p>
+                <div class="diagrams"><figure><${Reliability} bins=${any} label="Any question" /><figcaption>Any question</figcaption></figure>
+                    ${missing?.length > 0 && html`<figure><${Reliability} bins=${missing} label="Only questions where something is missing" /><figcaption>Only questions where something is known to be missing</figcaption></figure>`}</div>`}
+        </section>
+        <section class="card" aria-labelledby="h-mrr"><h2 id="h-mrr">How high do hidden answers rank?</h2><${Quality} metrics=${model.metrics} />
+            ${model.links && html`<p>Single facts, as the field measures them: a hidden fact is first in ${percent(model.links.hits1)} of the cases, among the first ten in ${percent(model.links.hits10)} (MRR ${percent(model.links.mrr)}, as explained above).</p>`}</section>
+        ${about}
+        <section class="card"><h2>The model</h2><p>${model.name}${model.dimensions ? `, ${whole(model.dimensions)} numbers for each thing` : ""}.</p>
+            ${model.trained && html`<details><summary>How it was trained</summary><dl class="attributes">${Object.entries(model.trained).map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${plain(v)}</dd></div>`)}</dl></details>`}</section>
+    </main>`;
+}
