@@ -13,6 +13,7 @@
  *   wfre/eval.h    rank hard answers, average, report
  *   wfre/bench.h   work to measure this machine with
  *   wfre/answer.h  ask: known and predicted answers, explanations
+ *   wfre/everyday.h  whether, rows, relations, counts, descriptions, likeness, names being typed
  */
 #ifndef WFRE_H
 #define WFRE_H
@@ -22,6 +23,7 @@
 #include "wfre/bench.h"
 #include "wfre/engine.h"
 #include "wfre/eval.h"
+#include "wfre/everyday.h"
 #include "wfre/graph.h"
 #include "wfre/model.h"
 #include "wfre/query.h"

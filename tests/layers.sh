@@ -27,7 +27,7 @@ check src/fit     'base|graph|query|score|model|engine'            'base|graph|q
 check src/train   'base|graph|query|score|model|engine|train'      'base|graph|query|exact|sample|wfr|linalg|model|search|infer|measure|fit|report|train'
 check src/report  'base'                                           'base|report'
 check src/eval    'base|graph|query|score|model|engine|train|eval' 'base|graph|query|exact|sample|wfr|linalg|model|search|infer|measure|fit|train|report|eval'
-check src/answer  'base|graph|query|score|model|engine|answer'     'base|graph|query|exact|wfr|linalg|model|search|infer|answer'
-check src/sparql  'base|graph|query|score|model|engine|answer|sparql' 'base|graph|query|exact|wfr|linalg|model|search|infer|answer|sparql'
+check src/answer  'base|graph|query|score|model|engine|answer|everyday'     'base|graph|query|exact|wfr|linalg|model|search|infer|answer'
+check src/sparql  'base|graph|query|score|model|engine|answer|everyday|sparql' 'base|graph|query|exact|wfr|linalg|model|search|infer|answer|sparql'
 check cli        '[a-z]+'                              'none'
 exit $failed

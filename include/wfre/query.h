@@ -47,6 +47,11 @@ WFRE_API uint32_t wfre_query_width(const wfre_query *query);
 WFRE_API const char *wfre_query_column_name(const wfre_query *query, uint32_t column);
 WFRE_API bool wfre_query_column_is_relation(const wfre_query *query, uint32_t column);
 
+/* How many of the variables, the last ones, are counted rather than listed: 1 for
+ * `?g, count ?x : ...`. Exact answers have rows of all variables; wfre_session_reply counts them.
+ */
+WFRE_API uint32_t wfre_query_counted(const wfre_query *query);
+
 /* Why the query is not an operator tree, as a sentence without its end; NULL if it is one. Such a
  * query can be answered exactly, but not be printed as tree or tuples, nor be normalised. */
 WFRE_API const char *wfre_query_not_a_tree(const wfre_query *query);

@@ -37,6 +37,7 @@ struct wfre_query {
     wfre_arena arena;
     uint32_t variable_count;
     uint32_t asked;                    /* 0: whether the formula holds */
+    uint32_t counted;                  /* the last of these are counted */
     const char *const *variable_names; /* without the question mark; may repeat */
     const bool *of_relations;          /* per variable; NULL if all stand for entities */
     const wfre_formula *formula;       /* NULL only if a tree has none */

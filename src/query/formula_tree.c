@@ -303,6 +303,8 @@ static wfre_status check_asked(converter *c)
     const wfre_query *query = c->query;
     if (query->asked == 0)
         return refuse(c, "it asks for no variable, but whether it holds");
+    if (query->counted > 0)
+        return refuse(c, "it counts ?%s", name_of(c, query->asked - query->counted));
     if (query->asked > 1)
         return refuse(c, "it asks for %u variables", query->asked);
     for (uint32_t v = 0; query->of_relations && v < query->variable_count; v++)

@@ -1,6 +1,6 @@
 /* The logic notation, read by recursive descent.
  *
- *   query = [[?x {, ?y}] :] or
+ *   query = [[?x {, ?y}] [, count ?z {, ?z}] :] or
  *   or    = and { ("|" | or) and }           and = unary { ("&" | and) unary }
  *   unary = ("!" | not) unary | ( or ) | (relation | ?r) ( term , term )
  *         | term = term | term != term
@@ -410,34 +410,59 @@ static wfre_status finish(parser *p, const wfre_formula *formula)
     return formula ? keep_variables(p) : out_of_memory(p);
 }
 
+/* Passes over `count`, if a variable stands behind it. */
+static bool accept_count(wfre_cursor *cursor)
+{
+    static const char WORD[] = "count";
+    size_t begin = cursor->at, size = sizeof WORD - 1;
+    (void)wfre_scan_peek(cursor);
+    const char *rest = cursor->text + cursor->at;
+    if (cursor->length - cursor->at > size && memcmp(rest, WORD, size) == 0) {
+        cursor->at += size;
+        if (wfre_scan_peek(cursor) == '?')
+            return true;
+    }
+    cursor->at = begin;
+    return false;
+}
+
+/* One variable of the head; those that are counted come last. */
+static wfre_status parse_asked(parser *p, const wfre_symbol *symbol, bool counted)
+{
+    uint32_t variable;
+    for (uint32_t v = 0; v < p->count; v++)
+        if (is_called(p, v, symbol))
+            return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, symbol->offset,
+                             "this variable is asked for twice");
+    CHECK(add_variable(p, symbol, false, &variable));
+    p->query->asked = p->count;
+    p->query->counted += counted;
+    return WFRE_OK;
+}
+
 /* ?x, ?y : or only a colon. What begins with a variable may also be a formula without a head. */
 static wfre_status parse_head(parser *p)
 {
     static const char WHAT[] = "the variable asked for, as in ?x : r(?x, a)";
     wfre_cursor *cursor = &p->cursor;
     size_t begin = cursor->at;
+    bool equal, counted = accept_count(cursor);
     char next = wfre_scan_peek(cursor);
-    bool equal;
     if (next == '\0')
         return wfre_scan_expected(cursor, WHAT);
     p->headless = next != '?' && next != ':';
     while (next == '?') {
         wfre_symbol symbol;
-        uint32_t variable;
         CHECK(scan_variable(p, WHAT, &symbol));
-        p->headless =
-            p->count == 0 && (wfre_scan_peek(cursor) == '(' || accept_comparison(p, &equal));
+        p->headless = p->count == 0 && !counted &&
+                      (wfre_scan_peek(cursor) == '(' || accept_comparison(p, &equal));
         if (p->headless) {
             cursor->at = begin;
             return WFRE_OK;
         }
-        for (uint32_t v = 0; v < p->count; v++)
-            if (is_called(p, v, &symbol))
-                return wfre_fail(cursor->error, WFRE_ERR_FORMAT, symbol.offset,
-                                 "this variable is asked for twice");
-        CHECK(add_variable(p, &symbol, false, &variable));
-        p->query->asked = p->count;
+        CHECK(parse_asked(p, &symbol, counted));
         next = wfre_scan_accept(cursor, ',') ? '?' : ':';
+        counted = counted || (next == '?' && accept_count(cursor));
     }
     if (p->headless)
         return WFRE_OK;

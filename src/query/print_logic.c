@@ -163,7 +163,8 @@ static const wfre_formula *leave_out_front(printer *p)
 static void print_head(printer *p, const wfre_formula *rest)
 {
     for (uint32_t v = 0; v < p->query->asked; v++)
-        wfre_text_format(p->text, "%s?%s", v > 0 ? ", " : "", p->shown[v]);
+        wfre_text_format(p->text, "%s%s?%s", v > 0 ? ", " : "",
+                         v == p->query->asked - p->query->counted ? "count " : "", p->shown[v]);
     if (p->query->asked > 0)
         wfre_text_add(p->text, " : ");
     else if (rest->variable_count > 0 || starts_with_bracket(rest))

@@ -41,6 +41,11 @@ const char *wfre_query_column_name(const wfre_query *query, uint32_t column)
     return query->formula ? query->variable_names[column] : "x";
 }
 
+uint32_t wfre_query_counted(const wfre_query *query)
+{
+    return query->counted;
+}
+
 bool wfre_query_column_is_relation(const wfre_query *query, uint32_t column)
 {
     return query->of_relations && query->of_relations[column];
