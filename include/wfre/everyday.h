@@ -18,7 +18,7 @@ extern "C" {
 /* What is known of a sentence or a triple. */
 typedef enum wfre_verdict {
     WFRE_VERDICT_NONE,      /* there is nothing to judge: the question asks for variables */
-    WFRE_VERDICT_PROVEN,    /* it holds in the graph as it is */
+    WFRE_VERDICT_PROVEN,    /* it holds in the graph as it is, which lacks what it denies */
     WFRE_VERDICT_REFUTED,   /* no edge that may be missing could make it hold */
     WFRE_VERDICT_PREDICTED, /* neither; the probability says how likely it is */
     WFRE_VERDICT_UNKNOWN    /* neither, and nothing can be predicted */
@@ -59,7 +59,8 @@ typedef struct wfre_reply {
  * known values and its best predicted ones; if none can, the first one gets the values that it has
  * in known rows; at most WFRE_ROW_VALUES of them. Each is put into the question, which is then
  * asked for the other variables. The probability of a row is that of its last variable with all
- * others given. A variable for a relation is predicted in ?r(a, b), ?r(a, ?y) and ?r(?x, b).
+ * others given. A variable for a relation is predicted in ?r(a, b), ?r(a, ?y) and ?r(?x, b): the
+ * relations that a and b have or usually have (see wfre_session_describe) are tried.
  *
  * A sentence: an atom is as likely as the end says that is surer of it, `&` multiplies, `|` takes
  * the best, `!` takes from 1, `exists` takes the likeliest answer.
@@ -81,11 +82,11 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_reply_print_json(const wfre_graph *grap
 
 /* ---- given triples ------------------------------------------------------------------------ */
 
-typedef struct wfre_triple {
+typedef struct wfre_given_triple {
     wfre_entity head;
     wfre_relation relation; /* may be an inverse */
     wfre_entity tail;
-} wfre_triple;
+} wfre_given_triple;
 
 typedef struct wfre_scored_triple {
     wfre_verdict verdict;      /* proven, predicted, or unknown without a model */
@@ -96,12 +97,10 @@ typedef struct wfre_scored_triple {
 /* How likely triples are; scores[i] is of triples[i]. Of the options split, way and timeout count.
  * Triples that share an end and a relation together take less time. Fails with WFRE_ERR_ARGUMENT
  * for ids that the graph does not have. */
-WFRE_API WFRE_NODISCARD wfre_status wfre_session_score(wfre_session *session,
-                                                       const wfre_triple *triples, size_t count,
-                                                       const wfre_ask_options *options,
-                                                       wfre_cancel *cancel,
-                                                       wfre_scored_triple *scores,
-                                                       wfre_error *error);
+WFRE_API WFRE_NODISCARD wfre_status
+wfre_session_score(wfre_session *session, const wfre_given_triple *triples, size_t count,
+                   const wfre_ask_options *options, wfre_cancel *cancel, wfre_scored_triple *scores,
+                   wfre_error *error);
 
 /* ---- one entity --------------------------------------------------------------------------- */
 
@@ -200,7 +199,8 @@ typedef struct wfre_completion {
 } wfre_completion;
 
 typedef struct wfre_complete_options {
-    bool entities, relations; /* what to look for; both: relations of the same match come first */
+    bool entities,
+        relations; /* what to look for; relations come before entities that match alike */
     /* Entities that have this directed relation going out come first; WFRE_NONE: no matter. For
      * the tail of relation r that is r ^ 1. */
     wfre_relation having;

@@ -1,97 +1,164 @@
-/* Everyday questions: what is declared before it is there. */
-#include "wfre/everyday.h"
-#include "base/error.h"
+/* Asking for another question's sake, and queries made of parts of others. */
+#include "answer/everyday.h"
 
-static wfre_status not_yet(wfre_error *error)
+#include <string.h>
+
+#include "base/clock.h"
+#include "infer/session.h"
+
+static const double SHORTEST = 1e-6; /* seconds: 0 would be no limit */
+
+wfre_errand wfre_errand_of(wfre_session *session, wfre_cancel *cancel,
+                           const wfre_ask_options *options)
 {
-    return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "this is not there yet");
+    wfre_errand errand = {.session = session, .cancel = cancel, .options = *options};
+    if (options->timeout > 0)
+        errand.deadline = wfre_clock() + options->timeout;
+    errand.options.known = true;
+    errand.options.predicted = true;
+    errand.options.timeout = 0;
+    return errand;
 }
 
-const char *wfre_verdict_name(wfre_verdict verdict)
-{
-    static const char *const NAMES[] = {"", "proven", "refuted", "predicted", "unknown"};
-    return NAMES[verdict];
-}
+/* ---- asking ------------------------------------------------------------------------------- */
 
-wfre_status wfre_session_reply(wfre_session *session, const wfre_question *question, size_t most,
-                               wfre_cancel *cancel, wfre_reply **reply, wfre_error *error)
+static wfre_status check_answers(const wfre_answers *answers, size_t count, wfre_error *error)
 {
-    (void)session, (void)question, (void)most, (void)cancel, (void)reply;
-    return not_yet(error);
-}
-
-void wfre_reply_free(wfre_reply *reply)
-{
-    (void)reply;
-}
-
-wfre_status wfre_reply_print_json(const wfre_graph *graph, const wfre_question *question,
-                                  const wfre_reply *reply, const wfre_answers_json *options,
-                                  char **json, wfre_error *error)
-{
-    (void)graph, (void)question, (void)reply, (void)options, (void)json;
-    return not_yet(error);
-}
-
-wfre_status wfre_session_score(wfre_session *session, const wfre_triple *triples, size_t count,
-                               const wfre_ask_options *options, wfre_cancel *cancel,
-                               wfre_scored_triple *scores, wfre_error *error)
-{
-    (void)session, (void)triples, (void)count, (void)options, (void)cancel, (void)scores;
-    return not_yet(error);
-}
-
-void wfre_describe_options_default(wfre_describe_options *options)
-{
-    *options = (wfre_describe_options){.split = WFRE_TEST, .missing = 10};
-}
-
-wfre_status wfre_session_describe(wfre_session *session, wfre_entity entity,
-                                  const wfre_describe_options *options, wfre_cancel *cancel,
-                                  wfre_description **description, wfre_error *error)
-{
-    (void)session, (void)entity, (void)options, (void)cancel, (void)description;
-    return not_yet(error);
-}
-
-void wfre_description_free(wfre_description *description)
-{
-    (void)description;
-}
-
-wfre_status wfre_description_print_json(const wfre_graph *graph,
-                                        const wfre_description *description, size_t top,
-                                        char **json, wfre_error *error)
-{
-    (void)graph, (void)description, (void)top, (void)json;
-    return not_yet(error);
-}
-
-wfre_status wfre_session_nearest(wfre_session *session, wfre_entity entity, wfre_cancel *cancel,
-                                 wfre_prediction *nearest, size_t capacity, size_t *count,
-                                 wfre_error *error)
-{
-    (void)session, (void)entity, (void)cancel, (void)nearest, (void)capacity, (void)count;
-    return not_yet(error);
-}
-
-wfre_status wfre_command_parse(const wfre_graph *graph, const char *text, size_t length,
-                               wfre_command *command, wfre_entity *entity, wfre_error *error)
-{
-    (void)graph, (void)text, (void)length, (void)entity, (void)error;
-    *command = WFRE_COMMAND_NONE;
+    for (size_t i = 0; i < count; i++)
+        if (answers[i].status != WFRE_OK)
+            return wfre_fail(error, answers[i].status, WFRE_NO_OFFSET, "%s", answers[i].message);
     return WFRE_OK;
 }
 
-void wfre_complete_options_default(wfre_complete_options *options)
+wfre_status wfre_errand_ask(const wfre_errand *errand, wfre_query *const *queries, size_t count,
+                            size_t top, wfre_answers **answers, wfre_error *error)
 {
-    *options = (wfre_complete_options){.entities = true, .relations = true, .having = WFRE_NONE};
+    wfre_question *questions = wfre_alloc(count, sizeof *questions);
+    if (!questions)
+        return wfre_fail_memory(error, "answering");
+    double left = errand->deadline > 0 ? errand->deadline - wfre_clock() : 0;
+    for (size_t i = 0; i < count; i++) {
+        questions[i] = (wfre_question){queries[i], errand->options};
+        questions[i].options.top = top;
+        if (errand->deadline > 0)
+            questions[i].options.timeout = left > SHORTEST ? left : SHORTEST;
+    }
+    wfre_status status =
+        wfre_session_ask(errand->session, questions, count, errand->cancel, answers, error);
+    wfre_free(questions);
+    if (status == WFRE_OK && (status = check_answers(*answers, count, error)) != WFRE_OK) {
+        wfre_answers_free(*answers);
+        *answers = NULL;
+    }
+    return status;
 }
 
-wfre_status wfre_engine_complete(wfre_engine *engine, const char *text, size_t length,
-                                 const wfre_complete_options *options, wfre_completion *items,
-                                 size_t capacity, size_t *count, wfre_error *error)
+static wfre_status build_edge(const wfre_graph *graph, wfre_source from, wfre_query **query,
+                              wfre_error *error)
 {
-    (void)engine, (void)text, (void)length, (void)options, (void)items, (void)capacity, (void)count;
-    return not_yet(error);
+    wfre_query_builder *b;
+    CHECK(wfre_query_builder_create(graph, &b, error));
+    wfre_term y = wfre_build_variable(b, "y");
+    wfre_status status = wfre_build_query(
+        b, &y, 1, wfre_build_atom(b, from.relation, wfre_term_entity(from.entity), y), query,
+        error);
+    wfre_query_builder_free(b);
+    return status;
+}
+
+void wfre_queries_free(wfre_query **queries, size_t count)
+{
+    for (size_t i = 0; queries && i < count; i++)
+        wfre_query_free(queries[i]);
+    wfre_free((void *)queries);
+}
+
+wfre_status wfre_errand_edges(const wfre_errand *errand, const wfre_source *sources, size_t count,
+                              size_t top, wfre_answers **answers, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_query **queries = wfre_alloc_zero(count, sizeof *queries);
+    if (!queries)
+        return wfre_fail_memory(error, "answering");
+    for (size_t i = 0; i < count; i++)
+        TRY(build_edge(errand->session->engine->graph, sources[i], &queries[i], error));
+    TRY(wfre_errand_ask(errand, queries, count, top, answers, error));
+cleanup:
+    wfre_queries_free(queries, count);
+    return status;
+}
+
+/* ---- derived queries ---------------------------------------------------------------------- */
+
+typedef struct deriving {
+    wfre_query_builder *builder;
+    const wfre_query *query;
+    const uint32_t *values; /* of the query's variables, WFRE_NONE for those without */
+    wfre_term *terms;       /* their variables in the builder */
+} deriving;
+
+static wfre_term term_of(const deriving *d, wfre_term term)
+{
+    if (!term.is_variable)
+        return term;
+    uint32_t value = d->values[term.id];
+    return value != WFRE_NONE ? wfre_term_entity(value) : d->terms[term.id];
+}
+
+static const wfre_formula *derive(const deriving *d, const wfre_formula *f)
+{
+    wfre_query_builder *b = d->builder;
+    const wfre_formula **parts, *joined;
+    switch (f->kind) {
+    case WFRE_ATOM:
+        return wfre_build_atom(b, f->relation, term_of(d, f->left), term_of(d, f->right));
+    case WFRE_LINK:
+        if (d->values[f->variable] != WFRE_NONE)
+            return wfre_build_atom(b, d->values[f->variable], term_of(d, f->left),
+                                   term_of(d, f->right));
+        return wfre_build_link(b, d->terms[f->variable], term_of(d, f->left), term_of(d, f->right));
+    case WFRE_EQUAL:
+        return wfre_build_equal(b, term_of(d, f->left), term_of(d, f->right));
+    case WFRE_NOT:
+        return wfre_build_not(b, derive(d, f->children[0]));
+    case WFRE_EXISTS:
+        return wfre_build_exists(b, d->terms[f->variable], derive(d, f->children[0]));
+    case WFRE_AND:
+    case WFRE_OR:
+        break;
+    }
+    parts = wfre_alloc(f->child_count, sizeof *parts);
+    if (!parts)
+        return wfre_build_and(b, NULL, 0); /* whatever fails */
+    for (uint32_t i = 0; i < f->child_count; i++)
+        parts[i] = derive(d, f->children[i]);
+    joined = f->kind == WFRE_AND ? wfre_build_and(b, parts, f->child_count)
+                                 : wfre_build_or(b, parts, f->child_count);
+    wfre_free((void *)parts);
+    return joined;
+}
+
+wfre_status wfre_query_derive(const wfre_graph *graph, const wfre_query *query,
+                              const wfre_formula *formula, const uint32_t *values,
+                              const uint32_t *asked, uint32_t count, wfre_query **derived,
+                              wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    deriving d = {.query = query, .values = values};
+    wfre_term *terms = wfre_alloc(query->variable_count, sizeof *terms);
+    wfre_term *wanted = wfre_alloc(count, sizeof *wanted);
+    if (!terms || !wanted)
+        TRY(wfre_fail_memory(error, "building a query"));
+    TRY(wfre_query_builder_create(graph, &d.builder, error));
+    for (uint32_t v = 0; v < query->variable_count; v++)
+        terms[v] = wfre_build_variable(d.builder, query->variable_names[v]);
+    d.terms = terms;
+    for (uint32_t i = 0; i < count; i++)
+        wanted[i] = terms[asked[i]];
+    TRY(wfre_build_query(d.builder, wanted, count, derive(&d, formula), derived, error));
+cleanup:
+    wfre_query_builder_free(d.builder);
+    wfre_free(terms);
+    wfre_free(wanted);
+    return status;
 }

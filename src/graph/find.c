@@ -1,6 +1,7 @@
 /* Finding entities and relations by what people type: names, IRIs, prefixed names, labels. */
 #include <string.h>
 
+#include "graph/fold.h"
 #include "graph/image.h"
 #include "graph/iri.h"
 
@@ -79,39 +80,11 @@ static uint32_t find_short(const tables *t, const char *text, size_t length)
 
 /* ---- folded texts ------------------------------------------------------------------------- */
 
-/* The lower-case form of a character, for the alphabets in which it is a fixed step away. */
-static uint32_t fold_point(uint32_t c)
-{
-    if ((c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) ||
-        (c >= 0x391 && c <= 0x3A9) || (c >= 0x410 && c <= 0x42F))
-        return c + 0x20;
-    if (c >= 0x400 && c <= 0x40F)
-        return c + 0x50;
-    bool pairs = (c >= 0x100 && c <= 0x137) || (c >= 0x14A && c <= 0x177);
-    bool shifted = (c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17E);
-    if ((pairs && c % 2 == 0) || (shifted && c % 2 == 1))
-        return c + 1;
-    return c == ' ' || c == '-' ? '_' : c;
-}
-
-/* The next character, folded; *at moves behind it. */
-static uint32_t next_folded(wfre_name text, size_t *at)
-{
-    const unsigned char *bytes = (const unsigned char *)text.bytes + *at;
-    size_t length = wfre_utf8_sequence(text.bytes + *at, text.length - *at);
-    if (length != 2) { /* no case, or none that matters here: byte by byte */
-        ++*at;
-        return fold_point(bytes[0] < 0x80 ? bytes[0] : bytes[0] | 0x80000000u);
-    }
-    *at += 2;
-    return fold_point((bytes[0] & 0x1Fu) << 6 | (bytes[1] & 0x3Fu));
-}
-
 static bool same_folded(wfre_name a, wfre_name b)
 {
     size_t i = 0, j = 0;
     while (i < a.length && j < b.length)
-        if (next_folded(a, &i) != next_folded(b, &j))
+        if (wfre_fold_next(a, &i) != wfre_fold_next(b, &j))
             return false;
     return i == a.length && j == b.length;
 }

@@ -69,6 +69,8 @@ void wfre_engine_unref(wfre_engine *engine)
     wfre_matrices_free(engine->matrices);
     for (int split = 0; split < WFRE_SPLITS; split++)
         wfre_missing_counts_free(&engine->missing[split]);
+    for (int i = 0; i < 2; i++)
+        wfre_name_index_free(engine->names[i]);
     (void)wfre_scope_enter((wfre_scope){0}); /* the rest was charged to nobody */
     wfre_model_free(engine->model);
     wfre_graph_close(engine->graph);
@@ -118,6 +120,34 @@ wfre_status wfre_engine_missing(wfre_engine *engine, wfre_split split,
         } else {
             wfre_missing_counts_free(&made);
         }
+    }
+    (void)wfre_scope_enter(before);
+    pthread_mutex_unlock(&engine->measuring);
+    return status;
+}
+
+static wfre_status index_names(wfre_engine *engine, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    for (int i = 0; i < 2 && status == WFRE_OK; i++)
+        if (!engine->names[i])
+            status = wfre_name_index_create(engine->graph, i == 1, &engine->names[i], error);
+    return status;
+}
+
+wfre_status wfre_engine_names(wfre_engine *engine, const wfre_name_index *const **names,
+                              wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    *names = (const wfre_name_index *const *)engine->names;
+    if (atomic_load_explicit(&engine->has_names, memory_order_acquire))
+        return WFRE_OK;
+    pthread_mutex_lock(&engine->measuring);
+    wfre_scope before = wfre_scope_enter(own_scope(engine));
+    if (!atomic_load(&engine->has_names)) {
+        status = index_names(engine, error);
+        if (status == WFRE_OK)
+            atomic_store_explicit(&engine->has_names, true, memory_order_release);
     }
     (void)wfre_scope_enter(before);
     pthread_mutex_unlock(&engine->measuring);

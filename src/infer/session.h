@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "exact/exact.h"
 #include "graph/missing.h"
+#include "graph/name_index.h"
 #include "infer/way_edges.h"
 #include "search/search.h"
 #include "wfre/engine.h"
@@ -22,6 +23,8 @@ struct wfre_engine {
     pthread_mutex_t measuring;
     wfre_missing_counts missing[WFRE_SPLITS]; /* of a split, once has_missing says so */
     _Atomic bool has_missing[WFRE_SPLITS];
+    wfre_name_index *names[2]; /* of entities and of relations, once has_names says so */
+    _Atomic bool has_names;
 };
 
 struct wfre_session {
@@ -52,6 +55,12 @@ wfre_scope wfre_session_enter(wfre_session *session, wfre_cancel *cancel, double
 WFRE_NODISCARD wfre_status wfre_engine_missing(wfre_engine *engine, wfre_split split,
                                                const wfre_missing_counts **missing,
                                                wfre_error *error);
+
+/* All names, ready for search: of the entities, then of the relations; made when first asked for.
+ * The engine must have a graph. */
+WFRE_NODISCARD wfre_status wfre_engine_names(wfre_engine *engine,
+                                             const wfre_name_index *const **names,
+                                             wfre_error *error);
 
 /* Makes the engine's search ready, if it is not yet: before the searcher is used. */
 WFRE_NODISCARD wfre_status wfre_session_prepare(wfre_session *session, wfre_error *error);
