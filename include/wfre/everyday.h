@@ -27,8 +27,8 @@ typedef enum wfre_verdict {
 WFRE_API const char *wfre_verdict_name(wfre_verdict verdict);
 
 typedef struct wfre_predicted_row {
-    const uint32_t *ids;       /* one for each column */
-    double score, probability; /* as in wfre_prediction */
+    const uint32_t *ids;                            /* one for each column */
+    double score, probability, missing_probability; /* as in wfre_prediction */
 } wfre_predicted_row;
 
 /* The answers to one question. Columns are those of the query (wfre_query_column_name), but for the
@@ -89,9 +89,10 @@ typedef struct wfre_given_triple {
 } wfre_given_triple;
 
 typedef struct wfre_scored_triple {
-    wfre_verdict verdict;      /* proven, predicted, or unknown without a model */
-    double score, probability; /* as in wfre_prediction; of the end that is surer of it. 1 if it is
-                                * proven, whose score is NAN */
+    wfre_verdict verdict; /* proven, predicted, or unknown without a model */
+    /* As in wfre_prediction; of the end that is surer of it. 1 if it is proven; the score is NAN
+     * then. */
+    double score, probability, missing_probability;
 } wfre_scored_triple;
 
 /* How likely triples are; scores[i] is of triples[i]. Of the options split, way and timeout count.

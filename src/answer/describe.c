@@ -105,7 +105,8 @@ static wfre_status gather(const wfre_source *sources, size_t count, const wfre_a
                                                  .relation = sources[i].relation / 2 * 2,
                                                  .tail = forward ? p->entity : sources[i].entity,
                                                  .score = p->score,
-                                                 .probability = p->probability};
+                                                 .probability = p->probability,
+                                                 .missing_probability = p->missing_probability};
         }
     qsort(list, next, sizeof *list, compare_missing);
     for (size_t i = 0; i < next; i++) {

@@ -95,7 +95,24 @@ typedef struct deriving {
     const wfre_query *query;
     const uint32_t *values; /* of the query's variables, WFRE_NONE for those without */
     wfre_term *terms;       /* their variables in the builder */
+    bool no_memory;
+    bool pins; /* atoms keep their variables, which an equality gives their values */
 } deriving;
+
+static bool is_given(const deriving *d, wfre_term term)
+{
+    return !term.is_variable || d->values[term.id] != WFRE_NONE;
+}
+
+/* Whether the values would leave an atom without a variable, which no tree has. */
+static bool leaves_constant(const deriving *d, const wfre_formula *f)
+{
+    bool constant = f->kind == WFRE_ATOM && f->variable_count > 0 && is_given(d, f->left) &&
+                    is_given(d, f->right);
+    for (uint32_t i = 0; !constant && i < f->child_count; i++)
+        constant = leaves_constant(d, f->children[i]);
+    return constant;
+}
 
 static wfre_term term_of(const deriving *d, wfre_term term)
 {
@@ -105,13 +122,19 @@ static wfre_term term_of(const deriving *d, wfre_term term)
     return value != WFRE_NONE ? wfre_term_entity(value) : d->terms[term.id];
 }
 
-static const wfre_formula *derive(const deriving *d, const wfre_formula *f)
+/* The same in an atom. */
+static wfre_term end_of(const deriving *d, wfre_term term)
+{
+    return term.is_variable && d->pins ? d->terms[term.id] : term_of(d, term);
+}
+
+static const wfre_formula *derive(deriving *d, const wfre_formula *f)
 {
     wfre_query_builder *b = d->builder;
     const wfre_formula **parts, *joined;
     switch (f->kind) {
     case WFRE_ATOM:
-        return wfre_build_atom(b, f->relation, term_of(d, f->left), term_of(d, f->right));
+        return wfre_build_atom(b, f->relation, end_of(d, f->left), end_of(d, f->right));
     case WFRE_LINK:
         if (d->values[f->variable] != WFRE_NONE)
             return wfre_build_atom(b, d->values[f->variable], term_of(d, f->left),
@@ -128,14 +151,32 @@ static const wfre_formula *derive(const deriving *d, const wfre_formula *f)
         break;
     }
     parts = wfre_alloc(f->child_count, sizeof *parts);
-    if (!parts)
-        return wfre_build_and(b, NULL, 0); /* whatever fails */
+    if (!parts) {
+        d->no_memory = true;
+        return NULL;
+    }
     for (uint32_t i = 0; i < f->child_count; i++)
         parts[i] = derive(d, f->children[i]);
     joined = f->kind == WFRE_AND ? wfre_build_and(b, parts, f->child_count)
                                  : wfre_build_or(b, parts, f->child_count);
     wfre_free((void *)parts);
     return joined;
+}
+
+/* The formula, and ?x = a for every variable that has a value and keeps its place. */
+static const wfre_formula *derive_whole(deriving *d, const wfre_formula *formula)
+{
+    d->pins = leaves_constant(d, formula);
+    const wfre_formula *whole = derive(d, formula);
+    for (uint32_t v = 0; d->pins && v < d->query->variable_count; v++) {
+        bool relation = d->query->of_relations && d->query->of_relations[v];
+        if (d->values[v] == WFRE_NONE || relation)
+            continue;
+        const wfre_formula *parts[2] = {
+            wfre_build_equal(d->builder, d->terms[v], wfre_term_entity(d->values[v])), whole};
+        whole = wfre_build_and(d->builder, parts, 2);
+    }
+    return whole;
 }
 
 wfre_status wfre_query_derive(const wfre_graph *graph, const wfre_query *query,
@@ -155,7 +196,10 @@ wfre_status wfre_query_derive(const wfre_graph *graph, const wfre_query *query,
     d.terms = terms;
     for (uint32_t i = 0; i < count; i++)
         wanted[i] = terms[asked[i]];
-    TRY(wfre_build_query(d.builder, wanted, count, derive(&d, formula), derived, error));
+    formula = derive_whole(&d, formula);
+    if (d.no_memory)
+        TRY(wfre_fail_memory(error, "building a query"));
+    TRY(wfre_build_query(d.builder, wanted, count, formula, derived, error));
 cleanup:
     wfre_query_builder_free(d.builder);
     wfre_free(terms);

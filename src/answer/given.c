@@ -47,7 +47,8 @@ static void note(wfre_scored_triple *score, const wfre_prediction *p)
     if (score->verdict == WFRE_VERDICT_PREDICTED &&
         !wfre_likelier(p->probability, p->score, score->probability, score->score))
         return;
-    *score = (wfre_scored_triple){WFRE_VERDICT_PREDICTED, p->score, p->probability};
+    *score = (wfre_scored_triple){WFRE_VERDICT_PREDICTED, p->score, p->probability,
+                                  p->missing_probability};
 }
 
 /* The wishes [0, count) are for answers to one question; they ascend. */
@@ -130,8 +131,9 @@ wfre_status wfre_session_score(wfre_session *session, const wfre_given_triple *t
     for (size_t i = 0; i < count; i++) {
         wfre_given_triple t = triples[i];
         bool known = wfre_graph_has(graph, options->split, t.head, t.relation, t.tail);
-        scores[i] = known ? (wfre_scored_triple){WFRE_VERDICT_PROVEN, (double)NAN, 1}
-                          : (wfre_scored_triple){WFRE_VERDICT_UNKNOWN, (double)NAN, (double)NAN};
+        scores[i] = known ? (wfre_scored_triple){WFRE_VERDICT_PROVEN, (double)NAN, 1, 1}
+                          : (wfre_scored_triple){WFRE_VERDICT_UNKNOWN, (double)NAN, (double)NAN,
+                                                 (double)NAN};
         if (known || !session->engine->model)
             continue;
         wishes[wanted++] = (wish){{t.relation, t.head}, t.tail, i};

@@ -20,10 +20,12 @@ static wfre_status use_scores(void *context, const wfre_scores *scores, const ui
     search *s = context;
     CHECK(wfre_scores_top(scores, questions, &s->wanted, error));
     for (size_t i = 0; i < s->wanted.hit_count; i++)
-        s->nearest[i] = (wfre_prediction){
-            s->wanted.hits[i].entity,
-            scores->reasoner->logit(scores->session->engine->model, s->wanted.hits[i].score),
-            (double)NAN};
+        s->nearest[i] =
+            (wfre_prediction){.entity = s->wanted.hits[i].entity,
+                              .score = scores->reasoner->logit(scores->session->engine->model,
+                                                               s->wanted.hits[i].score),
+                              .probability = (double)NAN,
+                              .missing_probability = (double)NAN};
     *s->count = s->wanted.hit_count;
     return WFRE_OK;
 }

@@ -132,7 +132,8 @@ static wfre_status predict_entities(const wfre_replying *r, wfre_error *error)
     for (size_t i = 0; i < list.count; i++) {
         const wfre_prediction *p = &answers->predicted[i];
         ids[i] = p->entity;
-        list.rows[i] = (wfre_predicted_row){&ids[i], p->score, p->probability};
+        list.rows[i] =
+            (wfre_predicted_row){&ids[i], p->score, p->probability, p->missing_probability};
     }
     wfre_reply_take(r, &list);
 cleanup:

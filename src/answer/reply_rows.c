@@ -69,7 +69,8 @@ static wfre_status add_row(searching *s, uint32_t column, const wfre_prediction 
         return no_memory(error);
     memcpy(ids, s->values, width * sizeof *ids);
     ids[column] = p->entity;
-    list->rows[list->count++] = (wfre_predicted_row){ids, p->score, p->probability};
+    list->rows[list->count++] =
+        (wfre_predicted_row){ids, p->score, p->probability, p->missing_probability};
     return WFRE_OK;
 }
 
@@ -226,8 +227,8 @@ static wfre_status predict_relations(searching *s, const wfre_formula *link, wfr
                            scores, error));
     for (size_t i = 0; i < count; i++)
         if (scores[i].verdict == WFRE_VERDICT_PREDICTED)
-            s->list.rows[s->list.count++] =
-                (wfre_predicted_row){&ids[i], scores[i].score, scores[i].probability};
+            s->list.rows[s->list.count++] = (wfre_predicted_row){
+                &ids[i], scores[i].score, scores[i].probability, scores[i].missing_probability};
     s->predicted = true;
 cleanup:
     wfre_free(triples);
@@ -252,8 +253,8 @@ static wfre_status predict_edges(searching *s, const wfre_formula *link, wfre_er
     for (size_t i = 0; i < count; i++, ids += 2) {
         ids[link->variable] = missing[i].relation;
         ids[other] = forward ? missing[i].tail : missing[i].head;
-        s->list.rows[s->list.count++] =
-            (wfre_predicted_row){ids, missing[i].score, missing[i].probability};
+        s->list.rows[s->list.count++] = (wfre_predicted_row){
+            ids, missing[i].score, missing[i].probability, missing[i].missing_probability};
     }
     s->predicted = true;
     return WFRE_OK;
