@@ -1,6 +1,6 @@
 #!/bin/sh
 # Random queries have the solutions of oxigraph (npm) or rdflib. WFRE_OXIGRAPH is a folder whose node_modules has oxigraph.
-# Fails where both of them differ from the recommendation (docs/SPARQL.md): about one case in a thousand; look at each.
+# Differences are explained by their kind (docs/SPARQL.md); one of no kind fails.
 here=$WFRE_SOURCE/tests/sparql
 for python in python3 /usr/bin/python3; do
     "$python" -c 'import rdflib' 2>/dev/null && break
