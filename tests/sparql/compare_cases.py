@@ -43,6 +43,7 @@ KINDS = [
     ('lexical forms that they rewrite', r'STR\((.|\n)*|SUBSTR'),
     ('an order of IRIs, tagged strings or unknown datatypes', r'[<>]=? '),
     ('MINUS within EXISTS', r'EXISTS(.|\n)*MINUS'),
+    ('IN by value', r' IN \('),
     ('MIN or MAX over mixed types', r'(MIN|MAX)\(\?'),
 ]
 
