@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "model/family.h"
 #include "train/loss.h"
+#include "wfr/kernels.h"
 
 enum { GROUP_PAIRS = 4096 };
 
@@ -48,6 +49,7 @@ wfre_status wfre_pair_engine_create(const wfre_train_settings *settings, wfre_po
     engine->pool = pool;
     engine->vectors = wfre_linalg_vectors(linalg);
     TRY(wfre_family_of(&settings->model)->distance(&settings->model, &engine->score, error));
+    wfre_score_iterate_always(engine->score);
     *result = engine;
     engine = NULL;
 cleanup:

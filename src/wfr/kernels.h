@@ -64,6 +64,11 @@ void wfre_score_use_pointwise(wfre_score *score); /* all kinds but WFR */
 bool wfre_score_use_avx2(wfre_score *score);
 bool wfre_score_use_avx512(wfre_score *score);
 
+/* Has it iterate even where the iterations have a closed form (wfr/float_kernels.h), which rounds
+ * in another way: training by the score does, so that the same steps give the same bits as they
+ * always did. To be called before anything is packed. */
+void wfre_score_iterate_always(wfre_score *score);
+
 /* P_ij of every block in double precision, d * a elements. */
 void wfre_reference_transport(const wfre_score *score, const double *left, const double *right,
                               double *plan);

@@ -149,6 +149,12 @@ static void fill_closed(const wfre_score *score, float_tables *tables)
     repeat(tables->left_scale, pow(score->settings.block, -power));
 }
 
+void wfre_score_iterate_always(wfre_score *score)
+{
+    if (score->tables)
+        score->tables->closed = false;
+}
+
 float_tables *wfre_float_tables_create(const wfre_score *score, power_shape shape, unsigned lanes)
 {
     float_tables *tables = wfre_alloc_tensor(1, sizeof *tables);
