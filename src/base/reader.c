@@ -314,20 +314,18 @@ static wfre_status read_plain(wfre_reader *reader, void *bytes, size_t capacity,
 wfre_status wfre_reader_read(wfre_reader *reader, void *bytes, size_t capacity, size_t *length,
                              wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     capacity = capacity > (1u << 30) ? (1u << 30) : capacity;
     *length = 0;
     while (*length == 0 && capacity > 0) {
         if (reader->framing == UNDECIDED || reader->framing == BETWEEN)
-            TRY(decide(reader, error));
+            CHECK(decide(reader, error));
         if (reader->framing == PLAIN)
             return read_plain(reader, bytes, capacity, length, error);
         if (reader->framing == PADDING)
             return skip_padding(reader, error);
-        TRY(inflate_some(reader, bytes, capacity, length, error));
+        CHECK(inflate_some(reader, bytes, capacity, length, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- lines -------------------------------------------------------------------------------- */

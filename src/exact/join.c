@@ -180,25 +180,21 @@ cleanup:
 
 wfre_status wfre_join_set(wfre_join *join, wfre_join_plans plans, wfre_set *set)
 {
-    wfre_status status = WFRE_OK;
     *set = wfre_set_empty();
     for (size_t i = 0; i < plans.count; i++) {
         const wfre_join_plan *plan = &plans.items[i];
         bool holds;
-        TRY(wfre_join_plan_holds(join, plan, &holds));
+        CHECK(wfre_join_plan_holds(join, plan, &holds));
         if (!holds)
             continue;
         wfre_join_step *target = plan->asked[0];
         wfre_set part = wfre_set_view(target->domain);
         if (target->test_count + target->child_count > 0)
-            TRY(collect(join, target, &part));
-        if (!wfre_set_unite(&join->exact->sets, set, &part)) {
-            status = wfre_fail_memory(join->error, "collecting answers");
-            goto cleanup;
-        }
+            CHECK(collect(join, target, &part));
+        if (!wfre_set_unite(&join->exact->sets, set, &part))
+            return wfre_fail_memory(join->error, "collecting answers");
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_join_open(wfre_join *join, wfre_exact *exact, wfre_split split,

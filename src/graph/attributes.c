@@ -53,20 +53,17 @@ wfre_status wfre_attributes_term(wfre_attributes *attributes, const wfre_rdf_val
                                  uint32_t *term, wfre_error *error)
 {
     wfre_text *scratch = &attributes->scratch;
-    wfre_status status;
     if (value->kind == WFRE_RDF_IRI)
         return wfre_strings_intern(&attributes->terms, value->text.bytes, value->text.length, term,
                                    error);
     wfre_text_clear(scratch);
     if (value->kind == WFRE_RDF_LITERAL)
-        TRY(append_class(attributes, value, error));
+        CHECK(append_class(attributes, value, error));
     else
         wfre_text_add(scratch, "_:");
     wfre_text_append(scratch, value->text.bytes, value->text.length);
-    TRY(wfre_text_status(scratch, "collecting literals", error));
-    TRY(wfre_strings_intern(&attributes->terms, scratch->data, scratch->length, term, error));
-cleanup:
-    return status;
+    CHECK(wfre_text_status(scratch, "collecting literals", error));
+    return wfre_strings_intern(&attributes->terms, scratch->data, scratch->length, term, error);
 }
 
 wfre_status wfre_attributes_add(wfre_attributes *attributes, uint32_t subject, uint32_t predicate,

@@ -414,17 +414,14 @@ wfre_status wfre_guard_check_sections(wfre_guard *guard, wfre_error *error)
 
 wfre_status wfre_guard_check_all(wfre_guard *guard, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     if (!atomic_load(&guard->summed) && guard->graph->sums)
         (void)look_at_blocks(guard, 0, guard->graph->sum_count);
     else if (!atomic_load(&guard->summed))
-        TRY(wfre_guard_check_sections(guard, error));
-    TRY(wfre_guard_status(guard, error));
+        CHECK(wfre_guard_check_sections(guard, error));
+    CHECK(wfre_guard_status(guard, error));
     atomic_store(&guard->summed, true);
     for (int area = 0; area < WFRE_AREAS; area++)
         if (!wfre_guard_look(guard, area, 0, guard->elements[area]))
             break;
-    TRY(wfre_guard_status(guard, error));
-cleanup:
-    return status;
+    return wfre_guard_status(guard, error);
 }

@@ -53,14 +53,12 @@ static wfre_status entity_of(context *c, const wfre_rdf_value *value, wfre_entit
     wfre_graph_builder *builder = c->job->builder;
     uint32_t known = builder->entities.count;
     wfre_name name;
-    wfre_status status;
-    TRY(entity_name(c, value, &name, error));
-    TRY(wfre_graph_builder_entity(builder, name.bytes, name.length, entity, error));
+    CHECK(entity_name(c, value, &name, error));
+    CHECK(wfre_graph_builder_entity(builder, name.bytes, name.length, entity, error));
     if (value->kind == WFRE_RDF_LITERAL && *entity >= known)
-        TRY(wfre_graph_builder_label(builder, *entity, value->text.bytes, value->text.length,
-                                     error));
-cleanup:
-    return status;
+        CHECK(wfre_graph_builder_label(builder, *entity, value->text.bytes, value->text.length,
+                                       error));
+    return WFRE_OK;
 }
 
 static wfre_status add_edge(context *c, const wfre_rdf_value *triple, wfre_error *error)
@@ -69,26 +67,21 @@ static wfre_status add_edge(context *c, const wfre_rdf_value *triple, wfre_error
     wfre_name predicate = triple[WFRE_RDF_P].text;
     wfre_entity head, tail;
     wfre_relation relation;
-    wfre_status status;
-    TRY(wfre_graph_builder_relation(builder, predicate.bytes, predicate.length, &relation, error));
-    TRY(entity_of(c, &triple[WFRE_RDF_S], &head, error));
-    TRY(entity_of(c, &triple[WFRE_RDF_O], &tail, error));
-    TRY(wfre_graph_builder_triple(builder, c->job->split, head, relation, tail, error));
-cleanup:
-    return status;
+    CHECK(
+        wfre_graph_builder_relation(builder, predicate.bytes, predicate.length, &relation, error));
+    CHECK(entity_of(c, &triple[WFRE_RDF_S], &head, error));
+    CHECK(entity_of(c, &triple[WFRE_RDF_O], &tail, error));
+    return wfre_graph_builder_triple(builder, c->job->split, head, relation, tail, error);
 }
 
 static wfre_status add_attribute(context *c, const wfre_rdf_value *triple, wfre_error *error)
 {
     wfre_attributes *attributes = &c->job->builder->attributes;
     uint32_t terms[WFRE_RDF_PLACES];
-    wfre_status status = WFRE_OK;
     for (int place = 0; place < WFRE_RDF_PLACES; place++)
-        TRY(wfre_attributes_term(attributes, &triple[place], &terms[place], error));
-    TRY(wfre_attributes_add(attributes, terms[WFRE_RDF_S], terms[WFRE_RDF_P], terms[WFRE_RDF_O],
-                            error));
-cleanup:
-    return status;
+        CHECK(wfre_attributes_term(attributes, &triple[place], &terms[place], error));
+    return wfre_attributes_add(attributes, terms[WFRE_RDF_S], terms[WFRE_RDF_P], terms[WFRE_RDF_O],
+                               error);
 }
 
 /* ---- statements --------------------------------------------------------------------------- */

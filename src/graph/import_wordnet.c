@@ -248,10 +248,9 @@ static wfre_status read_synset(dictionary *d, const wfre_reader *reader, const c
             return bad_line(error, reader, "fewer words than it says");
     if (!next_number(&line, 10, &pointer_count))
         return bad_line(error, reader, "no number of pointers");
-    wfre_status status;
-    TRY(add_synset(d, reader, offset, type.bytes[0], word, &index, error));
+    CHECK(add_synset(d, reader, offset, type.bytes[0], word, &index, error));
     for (uint32_t i = 0; i < pointer_count; i++)
-        TRY(read_pointer(d, reader, &line, index, error));
+        CHECK(read_pointer(d, reader, &line, index, error));
     if (bar) {
         const char *begin = bar + 1, *end = bytes + length;
         while (begin < end && *begin == ' ')
@@ -261,10 +260,9 @@ static wfre_status read_synset(dictionary *d, const wfre_reader *reader, const c
         d->synsets[index].gloss_length = (size_t)(end - begin);
         d->synsets[index].gloss = wfre_arena_text(&d->arena, begin, (size_t)(end - begin));
         if (!d->synsets[index].gloss)
-            status = wfre_fail_memory(error, "reading WordNet");
+            return wfre_fail_memory(error, "reading WordNet");
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- index files: which meaning of its word a synset is ----------------------------------- */

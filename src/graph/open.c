@@ -248,9 +248,8 @@ static wfre_status view_dictionary(wfre_graph *graph, wfre_error *error)
 
 static wfre_status view_attributes(wfre_graph *graph, wfre_error *error)
 {
-    wfre_status status;
     uint64_t length;
-    TRY(view_dictionary(graph, error));
+    CHECK(view_dictionary(graph, error));
     int section = wfre_section_of_attributes(WFRE_ATTRIBUTE_PREDICATES);
     graph->predicates = section_any(graph, section, &length);
     if (!graph->predicates || length % sizeof *graph->predicates != 0 ||
@@ -271,8 +270,7 @@ static wfre_status view_attributes(wfre_graph *graph, wfre_error *error)
     if (!graph->prefixes.bytes)
         return bad_section(error, WFRE_PREFIXES);
     graph->prefixes.length = (size_t)length;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Checks all now, or puts the guard before everything that is looked up. */

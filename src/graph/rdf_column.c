@@ -173,7 +173,6 @@ static wfre_status collect_edges(wfre_rdf_column *column, const wfre_rdf *rdf, w
                                  int backward, wfre_rdf_id far, bool predicates, wfre_error *error)
 {
     const wfre_adjacency *edges = rdf->edges;
-    wfre_status status = WFRE_OK;
     if (near >= rdf->entities)
         return WFRE_OK;
     uint32_t at, end = wfre_entity_edges(edges, near, &at);
@@ -185,12 +184,11 @@ static wfre_status collect_edges(wfre_rdf_column *column, const wfre_rdf *rdf, w
         if (far != WFRE_NONE && !wfre_list_has(targets, far))
             continue;
         if (predicates)
-            TRY(collect(column, rdf->relation_terms[edge.relation / 2], error));
+            CHECK(collect(column, rdf->relation_terms[edge.relation / 2], error));
         for (size_t t = 0; t < targets.count && !predicates; t++)
-            TRY(collect(column, targets.ids[t], error));
+            CHECK(collect(column, targets.ids[t], error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* The rows of an order that begin with `depth` columns of `prefix`: column `take`, if column 2 is
@@ -199,32 +197,28 @@ static wfre_status collect_rows(wfre_rdf_column *column, const wfre_rdf *rdf, wf
                                 const wfre_triple *prefix, int depth, int take, wfre_rdf_id last,
                                 wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_packed_cursor cursor = wfre_packed_find(&rdf->packed[order], prefix);
     for (; cursor.rank < cursor.packed->rows &&
            memcmp(cursor.row.field, prefix->field, (size_t)depth * sizeof(uint32_t)) == 0;
          wfre_packed_next(&cursor))
         if (last == WFRE_NONE || cursor.row.field[2] == last)
-            TRY(collect(column, cursor.row.field[take], error));
-cleanup:
-    return status;
+            CHECK(collect(column, cursor.row.field[take], error));
+    return WFRE_OK;
 }
 
 /* Everything at an object: the predicates or the subjects. */
 static wfre_status collect_at_object(wfre_rdf_column *column, const wfre_rdf *rdf, wfre_rdf_id o,
                                      bool predicates, wfre_error *error)
 {
-    wfre_status status;
-    TRY(collect_edges(column, rdf, o, 1, WFRE_NONE, predicates, error));
+    CHECK(collect_edges(column, rdf, o, 1, WFRE_NONE, predicates, error));
     for (uint32_t i = 0; i < rdf->graph->predicate_count; i++) {
         wfre_triple prefix = {{rdf->graph->predicates[i].term, o, 0}};
         if (predicates && wfre_packed_count(&rdf->packed[WFRE_RDF_POS], &prefix, 2) > 0)
-            TRY(collect(column, prefix.field[0], error));
+            CHECK(collect(column, prefix.field[0], error));
         if (!predicates)
-            TRY(collect_rows(column, rdf, WFRE_RDF_POS, &prefix, 2, 2, WFRE_NONE, error));
+            CHECK(collect_rows(column, rdf, WFRE_RDF_POS, &prefix, 2, 2, WFRE_NONE, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* All objects there are, by a bit for each term. */
@@ -298,44 +292,40 @@ static void open_ends(wfre_rdf_column *column, const wfre_rdf *rdf, wfre_rdf_id 
 static wfre_status open_predicates(wfre_rdf_column *column, const wfre_rdf *rdf, wfre_rdf_id s,
                                    wfre_rdf_id o, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     if (s == WFRE_NONE && o == WFRE_NONE) {
         set_list(column, (wfre_list){rdf->predicate_terms, rdf->live_count});
         return WFRE_OK;
     }
     if (s == WFRE_NONE) {
-        TRY(collect_at_object(column, rdf, o, true, error));
+        CHECK(collect_at_object(column, rdf, o, true, error));
     } else {
-        TRY(collect_edges(column, rdf, s, 0, o, true, error));
-        TRY(collect_rows(column, rdf, WFRE_RDF_SPO, &(wfre_triple){{s, 0, 0}}, 1, 1, o, error));
+        CHECK(collect_edges(column, rdf, s, 0, o, true, error));
+        CHECK(collect_rows(column, rdf, WFRE_RDF_SPO, &(wfre_triple){{s, 0, 0}}, 1, 1, o, error));
     }
     settle(column);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status open_without_predicate(wfre_rdf_column *column, const wfre_rdf *rdf,
                                           wfre_rdf_place place, wfre_rdf_id other,
                                           wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     if (place == WFRE_RDF_S && other == WFRE_NONE) {
         column->subjects = rdf;
         set_rows(column, rdf, WFRE_RDF_SPO, (wfre_triple){{0}}, 0, rdf->terms);
         return WFRE_OK;
     }
     if (place == WFRE_RDF_S) {
-        TRY(collect_at_object(column, rdf, other, false, error));
+        CHECK(collect_at_object(column, rdf, other, false, error));
     } else if (other != WFRE_NONE) {
-        TRY(collect_edges(column, rdf, other, 0, WFRE_NONE, false, error));
-        TRY(collect_rows(column, rdf, WFRE_RDF_SPO, &(wfre_triple){{other, 0, 0}}, 1, 2, WFRE_NONE,
-                         error));
+        CHECK(collect_edges(column, rdf, other, 0, WFRE_NONE, false, error));
+        CHECK(collect_rows(column, rdf, WFRE_RDF_SPO, &(wfre_triple){{other, 0, 0}}, 1, 2,
+                           WFRE_NONE, error));
     } else {
-        TRY(collect_objects(column, rdf, error));
+        CHECK(collect_objects(column, rdf, error));
     }
     settle(column);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_rdf_column_open(wfre_rdf_column *column, const wfre_rdf *rdf,

@@ -324,9 +324,8 @@ static void take_run(wfre_rdf_lexer *lexer, unsigned char kind, wfre_text *text)
 
 wfre_status wfre_rdf_scan_iri(wfre_rdf_lexer *lexer, wfre_text *iri)
 {
-    wfre_status status;
     wfre_rdf_mark(lexer);
-    TRY(wfre_rdf_expect(lexer, '<', "an IRI"));
+    CHECK(wfre_rdf_expect(lexer, '<', "an IRI"));
     for (;;) {
         take_run(lexer, 1, iri);
         int c = wfre_rdf_peek(lexer);
@@ -345,16 +344,14 @@ wfre_status wfre_rdf_scan_iri(wfre_rdf_lexer *lexer, wfre_text *iri)
         if (c != 'u' && c != 'U')
             return wfre_rdf_unexpected(lexer, "the u or U of an escape in an IRI");
         wfre_rdf_skip(lexer);
-        TRY(scan_point(lexer, c == 'u' ? 4 : 8, &point));
+        CHECK(scan_point(lexer, c == 'u' ? 4 : 8, &point));
         if (!may_be_in_iri(point))
             return wfre_rdf_fail(lexer, true, "an IRI with U+%04X in it, written as an escape",
                                  point);
         append_point(iri, point);
     }
     wfre_rdf_skip(lexer);
-    TRY(text_status(lexer, iri));
-cleanup:
-    return status;
+    return text_status(lexer, iri);
 }
 
 /* Behind a backslash in a string. */
@@ -395,7 +392,6 @@ static bool scan_quotes(wfre_rdf_lexer *lexer, int quote, wfre_text *text)
 /* The rest of a string whose first quotes are read. */
 static wfre_status scan_body(wfre_rdf_lexer *lexer, int quote, bool is_long, wfre_text *text)
 {
-    wfre_status status;
     for (;;) {
         take_run(lexer, 2, text);
         int c = wfre_rdf_peek(lexer);
@@ -406,7 +402,7 @@ static wfre_status scan_body(wfre_rdf_lexer *lexer, int quote, bool is_long, wfr
                 break;
         } else if (c == '\\') {
             wfre_rdf_skip(lexer);
-            TRY(scan_escape(lexer, text));
+            CHECK(scan_escape(lexer, text));
         } else if ((c == '\n' || c == '\r') && !is_long) {
             return wfre_rdf_fail(lexer, false, "the line ends within a string");
         } else if (SPECIAL[c] & 2) {
@@ -416,9 +412,7 @@ static wfre_status scan_body(wfre_rdf_lexer *lexer, int quote, bool is_long, wfr
             wfre_rdf_skip(lexer);
         }
     }
-    TRY(text_status(lexer, text));
-cleanup:
-    return status;
+    return text_status(lexer, text);
 }
 
 wfre_status wfre_rdf_scan_string(wfre_rdf_lexer *lexer, bool plain, wfre_text *text)
@@ -487,7 +481,6 @@ static wfre_status scan_special(wfre_rdf_lexer *lexer, wfre_text *text)
  * name also colons, %XX and escapes. */
 static wfre_status scan_name(wfre_rdf_lexer *lexer, bool local, wfre_text *text)
 {
-    wfre_status status;
     size_t dots = 0; /* at the end so far */
     for (;;) {
         size_t length;
@@ -499,7 +492,7 @@ static wfre_status scan_name(wfre_rdf_lexer *lexer, bool local, wfre_text *text)
             continue;
         }
         if (local && (point == '%' || point == '\\')) {
-            TRY(scan_special(lexer, text));
+            CHECK(scan_special(lexer, text));
         } else if (length > 0 && (is_name(point) || (local && point == ':'))) {
             take_point(lexer, length, text);
         } else {
@@ -510,9 +503,7 @@ static wfre_status scan_name(wfre_rdf_lexer *lexer, bool local, wfre_text *text)
     if (!text->failed)
         text->length -= dots;
     lexer->at -= dots;
-    TRY(text_status(lexer, text));
-cleanup:
-    return status;
+    return text_status(lexer, text);
 }
 
 wfre_status wfre_rdf_scan_label(wfre_rdf_lexer *lexer, wfre_text *label)

@@ -94,30 +94,26 @@ static wfre_status make_blank(parser *p, term *t)
 
 static wfre_status read_blank_label(parser *p, term *t)
 {
-    wfre_status status;
     clear_term(t, WFRE_RDF_BLANK);
     wfre_rdf_mark(&p->lexer);
     wfre_rdf_skip(&p->lexer); /* the underscore */
-    TRY(wfre_rdf_expect(&p->lexer, ':', "the ':' of a blank node"));
+    CHECK(wfre_rdf_expect(&p->lexer, ':', "the ':' of a blank node"));
     wfre_text_clear(&p->scratch);
-    TRY(wfre_rdf_scan_label(&p->lexer, &p->scratch));
+    CHECK(wfre_rdf_scan_label(&p->lexer, &p->scratch));
     size_t u = strspn(p->scratch.data, "u"), digits = 0;
     if (strncmp(p->scratch.data + u, "genid", 5) == 0)
         digits = strspn(p->scratch.data + u + 5, "0123456789");
     if (digits > 0 && u + 5 + digits == p->scratch.length)
         wfre_text_char(&t->text, 'u');
     wfre_text_append(&t->text, p->scratch.data, p->scratch.length);
-    TRY(check_text(p, &t->text));
-cleanup:
-    return status;
+    return check_text(p, &t->text);
 }
 
 /* <...> as an absolute IRI; without a base, relative ones stay as they are. */
 static wfre_status read_iri(parser *p, wfre_text *iri)
 {
-    wfre_status status;
     wfre_text_clear(iri);
-    TRY(wfre_rdf_scan_iri(&p->lexer, iri));
+    CHECK(wfre_rdf_scan_iri(&p->lexer, iri));
     if (wfre_iri_absolute(name_of(iri).bytes, iri->length))
         return WFRE_OK;
     if (p->syntax == WFRE_RDF_NTRIPLES || p->syntax == WFRE_RDF_NQUADS)
@@ -132,9 +128,7 @@ static wfre_status read_iri(parser *p, wfre_text *iri)
     wfre_text_clear(iri);
     wfre_text_append(iri, name_of(&p->scratch).bytes, p->scratch.length);
     iri->failed |= p->scratch.failed;
-    TRY(check_text(p, iri));
-cleanup:
-    return status;
+    return check_text(p, iri);
 }
 
 static wfre_status unexpected_word(parser *p, const char *wanted)
@@ -146,7 +140,6 @@ static wfre_status unexpected_word(parser *p, const char *wanted)
 /* The rest of a prefixed name whose prefix is p->word and whose colon is at hand. */
 static wfre_status read_prefixed(parser *p, wfre_text *iri)
 {
-    wfre_status status;
     uint32_t index = wfre_strings_find(&p->prefixes, name_of(&p->word).bytes, p->word.length);
     if (index == WFRE_NONE)
         return wfre_rdf_fail(&p->lexer, true, "the prefix '%.*s:' was not declared before",
@@ -155,47 +148,40 @@ static wfre_status read_prefixed(parser *p, wfre_text *iri)
     wfre_rdf_skip(&p->lexer);
     wfre_text_clear(iri);
     wfre_text_append(iri, p->iris[index].bytes, p->iris[index].length);
-    TRY(wfre_rdf_scan_local(&p->lexer, iri));
-    TRY(check_text(p, iri));
-cleanup:
-    return status;
+    CHECK(wfre_rdf_scan_local(&p->lexer, iri));
+    return check_text(p, iri);
 }
 
 /* An IRI in brackets or with a prefix. */
 static wfre_status read_any_iri(parser *p, wfre_text *iri, const char *wanted)
 {
-    wfre_status status;
     if (wfre_rdf_peek(&p->lexer) == '<')
         return read_iri(p, iri);
     wfre_text_clear(&p->word);
-    TRY(wfre_rdf_scan_word(&p->lexer, &p->word));
+    CHECK(wfre_rdf_scan_word(&p->lexer, &p->word));
     if (wfre_rdf_peek(&p->lexer) != ':')
         return p->word.length > 0 ? unexpected_word(p, wanted)
                                   : wfre_rdf_unexpected(&p->lexer, wanted);
-    TRY(read_prefixed(p, iri));
-cleanup:
-    return status;
+    return read_prefixed(p, iri);
 }
 
 /* A string with what follows it. */
 static wfre_status read_literal(parser *p, term *t, bool plain)
 {
-    wfre_status status;
     clear_term(t, WFRE_RDF_LITERAL);
-    TRY(wfre_rdf_scan_string(&p->lexer, plain, &t->text));
+    CHECK(wfre_rdf_scan_string(&p->lexer, plain, &t->text));
     if (wfre_rdf_peek(&p->lexer) == '@') {
         wfre_text_char(&t->type, '@');
-        TRY(wfre_rdf_scan_language(&p->lexer, &t->type));
+        CHECK(wfre_rdf_scan_language(&p->lexer, &t->type));
     } else if (wfre_rdf_peek(&p->lexer) == '^') {
         wfre_rdf_skip(&p->lexer);
-        TRY(wfre_rdf_expect(&p->lexer, '^', "the second '^' of a datatype"));
+        CHECK(wfre_rdf_expect(&p->lexer, '^', "the second '^' of a datatype"));
         if (plain)
-            TRY(read_iri(p, &t->type));
+            CHECK(read_iri(p, &t->type));
         else
-            TRY(read_any_iri(p, &t->type, "the IRI of a datatype"));
+            CHECK(read_any_iri(p, &t->type, "the IRI of a datatype"));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- N-Triples and N-Quads ---------------------------------------------------------------- */
@@ -217,29 +203,26 @@ static wfre_status read_line_term(parser *p, term *t, bool literal, const char *
 static wfre_status read_line(parser *p, term terms[WFRE_RDF_PLACES])
 {
     wfre_rdf_lexer *lexer = &p->lexer;
-    wfre_status status;
-    TRY(read_line_term(p, &terms[WFRE_RDF_S], false, "a subject, an IRI or a blank node,"));
+    CHECK(read_line_term(p, &terms[WFRE_RDF_S], false, "a subject, an IRI or a blank node,"));
     wfre_rdf_blanks(lexer);
     if (wfre_rdf_peek(lexer) != '<')
         return wfre_rdf_unexpected(lexer, "a predicate, an IRI in brackets,");
     clear_term(&terms[WFRE_RDF_P], WFRE_RDF_IRI);
-    TRY(read_iri(p, &terms[WFRE_RDF_P].text));
+    CHECK(read_iri(p, &terms[WFRE_RDF_P].text));
     wfre_rdf_blanks(lexer);
-    TRY(read_line_term(p, &terms[WFRE_RDF_O], true, "an object"));
+    CHECK(read_line_term(p, &terms[WFRE_RDF_O], true, "an object"));
     wfre_rdf_blanks(lexer);
     p->in_graph = p->syntax == WFRE_RDF_NQUADS && wfre_rdf_peek(lexer) != '.';
     if (p->in_graph) {
-        TRY(read_line_term(p, &p->graph, false, "the name of a graph, or the '.'"));
+        CHECK(read_line_term(p, &p->graph, false, "the name of a graph, or the '.'"));
         wfre_rdf_blanks(lexer);
     }
-    TRY(wfre_rdf_expect(lexer, '.', "the '.' of a statement"));
+    CHECK(wfre_rdf_expect(lexer, '.', "the '.' of a statement"));
     wfre_rdf_blanks(lexer);
     int c = wfre_rdf_peek(lexer);
     if (c != '#' && c != '\n' && c != '\r' && c != WFRE_RDF_END)
         return wfre_rdf_unexpected(lexer, "the end of the line");
-    TRY(emit(p, &terms[WFRE_RDF_S], &terms[WFRE_RDF_P], &terms[WFRE_RDF_O]));
-cleanup:
-    return status;
+    return emit(p, &terms[WFRE_RDF_S], &terms[WFRE_RDF_P], &terms[WFRE_RDF_O]);
 }
 
 static wfre_status read_lines(parser *p)
@@ -273,14 +256,12 @@ static wfre_status nest(parser *p)
 /* What is between [ and ], the first of which is read and is not followed by the other. */
 static wfre_status read_properties(parser *p, term *t)
 {
-    wfre_status status;
-    TRY(nest(p));
-    TRY(make_blank(p, t));
-    TRY(read_predicates(p, t));
-    TRY(wfre_rdf_expect(&p->lexer, ']', "';', ',' or ']'"));
+    CHECK(nest(p));
+    CHECK(make_blank(p, t));
+    CHECK(read_predicates(p, t));
+    CHECK(wfre_rdf_expect(&p->lexer, ']', "';', ',' or ']'"));
     p->nesting--;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status read_object(parser *p, term *t);
@@ -349,9 +330,8 @@ static wfre_status read_bracket(parser *p, term *t, bool *alone)
 /* true, false, or a prefixed name. */
 static wfre_status read_word(parser *p, term *t)
 {
-    wfre_status status;
     wfre_text_clear(&p->word);
-    TRY(wfre_rdf_scan_word(&p->lexer, &p->word));
+    CHECK(wfre_rdf_scan_word(&p->lexer, &p->word));
     if (wfre_rdf_peek(&p->lexer) == ':') {
         clear_term(t, WFRE_RDF_IRI);
         return read_prefixed(p, &t->text);
@@ -363,14 +343,11 @@ static wfre_status read_word(parser *p, term *t)
     clear_term(t, WFRE_RDF_LITERAL);
     wfre_text_append(&t->text, p->word.data, p->word.length);
     wfre_text_add(&t->type, XSD "boolean");
-    TRY(check_text(p, &t->type));
-cleanup:
-    return status;
+    return check_text(p, &t->type);
 }
 
 static wfre_status read_object(parser *p, term *t)
 {
-    wfre_status status;
     const char *type;
     bool alone;
     int c = wfre_rdf_peek(&p->lexer);
@@ -392,22 +369,19 @@ static wfre_status read_object(parser *p, term *t)
             return read_word(p, t);
     }
     clear_term(t, WFRE_RDF_LITERAL);
-    TRY(wfre_rdf_scan_number(&p->lexer, &t->text, &type));
+    CHECK(wfre_rdf_scan_number(&p->lexer, &t->text, &type));
     wfre_text_add(&t->type, type);
-    TRY(check_text(p, &t->type));
-cleanup:
-    return status;
+    return check_text(p, &t->type);
 }
 
 /* An IRI or the word `a`. */
 static wfre_status read_verb(parser *p, term *t)
 {
-    wfre_status status;
     clear_term(t, WFRE_RDF_IRI);
     if (wfre_rdf_peek(&p->lexer) == '<')
         return read_iri(p, &t->text);
     wfre_text_clear(&p->word);
-    TRY(wfre_rdf_scan_word(&p->lexer, &p->word));
+    CHECK(wfre_rdf_scan_word(&p->lexer, &p->word));
     if (wfre_rdf_peek(&p->lexer) == ':')
         return read_prefixed(p, &t->text);
     if (p->word.length == 0)
@@ -415,9 +389,7 @@ static wfre_status read_verb(parser *p, term *t)
     if (strcmp(p->word.data, "a") != 0)
         return unexpected_word(p, "a predicate");
     wfre_text_add(&t->text, RDF "type");
-    TRY(check_text(p, &t->text));
-cleanup:
-    return status;
+    return check_text(p, &t->text);
 }
 
 static wfre_status read_objects(parser *p, const term *subject, const term *predicate)
@@ -516,22 +488,19 @@ cleanup:
 /* @prefix and @base, which end in a dot. */
 static wfre_status read_directive(parser *p)
 {
-    wfre_status status;
     wfre_rdf_skip(&p->lexer);
     wfre_text_clear(&p->word);
-    TRY(wfre_rdf_scan_word(&p->lexer, &p->word));
+    CHECK(wfre_rdf_scan_word(&p->lexer, &p->word));
     const char *word = name_of(&p->word).bytes;
     if (strcmp(word, "prefix") == 0)
-        TRY(read_prefix(p));
+        CHECK(read_prefix(p));
     else if (strcmp(word, "base") == 0)
-        TRY(read_base(p));
+        CHECK(read_base(p));
     else
         return wfre_rdf_fail(&p->lexer, true, "only @prefix and @base are known, not '@%.40s'",
                              word);
     wfre_rdf_space(&p->lexer);
-    TRY(wfre_rdf_expect(&p->lexer, '.', "the '.' of a directive"));
-cleanup:
-    return status;
+    return wfre_rdf_expect(&p->lexer, '.', "the '.' of a directive");
 }
 
 /* The subject at hand; *alone: it is [ ... ] and needs no predicates, *label: it can name a
@@ -624,27 +593,24 @@ cleanup:
 static wfre_status read_named_graph(parser *p)
 {
     bool prefixed, alone, label;
-    wfre_status status;
     wfre_rdf_space(&p->lexer);
-    TRY(begin_word(p, &prefixed));
+    CHECK(begin_word(p, &prefixed));
     if ((p->word.length > 0 && !prefixed) || wfre_rdf_peek(&p->lexer) == '(')
         return wfre_rdf_unexpected(&p->lexer, "the name of a graph");
-    TRY(read_subject(p, &p->graph, prefixed, &alone, &label));
+    CHECK(read_subject(p, &p->graph, prefixed, &alone, &label));
     wfre_rdf_space(&p->lexer);
     if (!label || wfre_rdf_peek(&p->lexer) != '{')
         return wfre_rdf_unexpected(&p->lexer, "the '{' of a graph");
     p->in_graph = true;
     return read_graph(p);
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* A statement that starts with a subject, or with a graph's name. */
 static wfre_status read_triples(parser *p, term *subject, bool prefixed)
 {
     bool alone, label;
-    wfre_status status;
-    TRY(read_subject(p, subject, prefixed, &alone, &label));
+    CHECK(read_subject(p, subject, prefixed, &alone, &label));
     wfre_rdf_space(&p->lexer);
     if (p->syntax == WFRE_RDF_TRIG && label && wfre_rdf_peek(&p->lexer) == '{') {
         term swap = p->graph;
@@ -653,23 +619,20 @@ static wfre_status read_triples(parser *p, term *subject, bool prefixed)
         p->in_graph = true;
         return read_graph(p);
     }
-    TRY(read_rest(p, subject, alone));
-    TRY(wfre_rdf_expect(&p->lexer, '.', "';', ',' or '.'"));
-cleanup:
-    return status;
+    CHECK(read_rest(p, subject, alone));
+    return wfre_rdf_expect(&p->lexer, '.', "';', ',' or '.'");
 }
 
 static wfre_status read_statement(parser *p, term *subject)
 {
     bool prefixed;
-    wfre_status status;
     int c = wfre_rdf_peek(&p->lexer);
     wfre_rdf_mark(&p->lexer);
     if (c == '@')
         return read_directive(p);
     if (c == '{' && p->syntax == WFRE_RDF_TRIG)
         return read_graph(p);
-    TRY(begin_word(p, &prefixed));
+    CHECK(begin_word(p, &prefixed));
     if (p->word.length == 0 || prefixed)
         return read_triples(p, subject, prefixed);
     if (is_word(p, "prefix"))
@@ -679,8 +642,7 @@ static wfre_status read_statement(parser *p, term *subject)
     if (is_word(p, "graph") && p->syntax == WFRE_RDF_TRIG)
         return read_named_graph(p);
     return unexpected_word(p, "a subject");
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status read_document(parser *p)

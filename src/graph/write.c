@@ -107,19 +107,14 @@ wfre_status wfre_image_put(image *to, int section, const void *bytes, size_t len
 /* The checksums of all blocks, behind the last section. */
 static wfre_status put_sums(image *to, wfre_error *error)
 {
-    wfre_status status;
-    TRY(put_padding(to, error));
+    CHECK(put_padding(to, error));
     to->header.sums = to->length;
-    if (to->filled > 0 && !sum_block(to)) {
-        status = wfre_fail_memory(error, "building a graph");
-        goto cleanup;
-    }
+    if (to->filled > 0 && !sum_block(to))
+        return wfre_fail_memory(error, "building a graph");
     to->summed = true;
     size_t count = to->sum_count;
     to->sums[count] = wfre_hash(to->sums, count * sizeof *to->sums, 0);
-    TRY(put_bytes(to, to->sums, (count + 1) * sizeof *to->sums, error));
-cleanup:
-    return status;
+    return put_bytes(to, to->sums, (count + 1) * sizeof *to->sums, error);
 }
 
 /* Completes the header and puts it in its place. */

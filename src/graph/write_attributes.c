@@ -16,12 +16,10 @@ static wfre_status put_terms(wfre_image_writer *to, const wfre_attribute_section
         {WFRE_TERMS_BLOCKS, from->blocks, from->block_count * sizeof *from->blocks},
         {WFRE_TERMS_BYTES, from->bytes.data, from->bytes.length},
     };
-    wfre_status status = WFRE_OK;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        TRY(wfre_image_put(to, wfre_section_of_attributes(rows[i].part), rows[i].bytes,
-                           rows[i].length, error));
-cleanup:
-    return status;
+        CHECK(wfre_image_put(to, wfre_section_of_attributes(rows[i].part), rows[i].bytes,
+                             rows[i].length, error));
+    return WFRE_OK;
 }
 
 /* Counts different neighbours of a predicate's triples, which stand together and are sorted by
@@ -86,19 +84,16 @@ cleanup:
 static wfre_status put_triples(wfre_image_writer *to, wfre_attribute_sections *a, uint32_t terms,
                                wfre_error *error)
 {
-    wfre_status status;
-    TRY(put_order(to, a, WFRE_RDF_SPO, error));
+    CHECK(put_order(to, a, WFRE_RDF_SPO, error));
     wfre_triples_sort_field(&a->rows, &a->scratch, a->count, WFRE_RDF_P, 0, terms);
-    TRY(put_order(to, a, WFRE_RDF_PSO, error));
-    TRY(count_predicates(a, WFRE_RDF_S, error));
+    CHECK(put_order(to, a, WFRE_RDF_PSO, error));
+    CHECK(count_predicates(a, WFRE_RDF_S, error));
     wfre_triples_sort_field(&a->rows, &a->scratch, a->count, WFRE_RDF_O, 0, terms);
     wfre_triples_sort_field(&a->rows, &a->scratch, a->count, WFRE_RDF_P, 0, terms);
-    TRY(put_order(to, a, WFRE_RDF_POS, error));
-    TRY(count_predicates(a, WFRE_RDF_O, error));
-    TRY(wfre_image_put(to, wfre_section_of_attributes(WFRE_ATTRIBUTE_PREDICATES), a->predicates,
-                       a->predicate_count * sizeof *a->predicates, error));
-cleanup:
-    return status;
+    CHECK(put_order(to, a, WFRE_RDF_POS, error));
+    CHECK(count_predicates(a, WFRE_RDF_O, error));
+    return wfre_image_put(to, wfre_section_of_attributes(WFRE_ATTRIBUTE_PREDICATES), a->predicates,
+                          a->predicate_count * sizeof *a->predicates, error);
 }
 
 /* "name <TAB> IRI <LF>" each, in the order of declaration; "@base" is the base. */

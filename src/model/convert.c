@@ -57,37 +57,30 @@ static wfre_status open_checkpoint(const char *path, checkpoint *c, wfre_error *
     static const char name[] = "data.pkl";
     const size_t length = sizeof name - 1;
     const wfre_archive_member *found = NULL;
-    wfre_status status;
     *c = (checkpoint){.path = path};
-    TRY(wfre_archive_open(path, &c->archive, error));
+    CHECK(wfre_archive_open(path, &c->archive, error));
     for (size_t i = 0; i < wfre_archive_count(c->archive) && !found; i++) {
         const wfre_archive_member *member = wfre_archive_member_at(c->archive, i);
         if (member->name_length > length && member->name[member->name_length - length - 1] == '/' &&
             memcmp(member->name + member->name_length - length, name, length) == 0)
             found = member;
     }
-    if (!found) {
-        status = refuse(c, "a zip archive, but not a PyTorch checkpoint (no data.pkl)", error);
-        goto cleanup;
-    }
+    if (!found)
+        return refuse(c, "a zip archive, but not a PyTorch checkpoint (no data.pkl)", error);
     c->folder = found->name;
     c->folder_length = found->name_length - length;
-    status = wfre_pickle_parse_checkpoint(&c->pickle, found->bytes, found->length, error);
-    if (status != WFRE_OK) {
-        (void)wfre_fail_within(error, status, path);
-        goto cleanup;
-    }
+    wfre_status status =
+        wfre_pickle_parse_checkpoint(&c->pickle, found->bytes, found->length, error);
+    if (status != WFRE_OK)
+        return wfre_fail_within(error, status, path);
     wfre_pickle_value root = c->pickle.root;
     const wfre_pickle_value *inner =
         root.kind == WFRE_PICKLE_DICT ? lookup(root.body, "model_parameter") : NULL;
     root = inner ? *inner : root;
-    if (root.kind != WFRE_PICKLE_DICT || !lookup(root.body, "entity_embedding")) {
-        status = refuse(c, "no checkpoint of the published code (no entity_embedding)", error);
-        goto cleanup;
-    }
+    if (root.kind != WFRE_PICKLE_DICT || !lookup(root.body, "entity_embedding"))
+        return refuse(c, "no checkpoint of the published code (no entity_embedding)", error);
     c->weights = root.body;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static void close_checkpoint(checkpoint *c)
@@ -235,9 +228,8 @@ static wfre_status open_views(const checkpoint *c, view views[TENSORS], wfre_err
         real ? "projection_net.ln1.weight" : "projection_net.ln0.weight",
         real ? "projection_net.ln1.bias" : "projection_net.ln0.bias",
     };
-    wfre_status status = WFRE_OK;
     for (int t = 0; t < TENSORS; t++)
-        TRY(open_view(c, names[t], &views[t], error));
+        CHECK(open_view(c, names[t], &views[t], error));
     size_t d = views[ENTITIES].rank == 2 ? views[ENTITIES].size[1] : 0;
     size_t bases = views[COEFFICIENTS].rank >= 2 ? views[COEFFICIENTS].size[1] : 0;
     bool agree = d > 0 && d <= 65536 && bases > 0 && bases <= 65536 && views[BASES].rank == 2 &&
@@ -247,9 +239,8 @@ static wfre_status open_views(const checkpoint *c, view views[TENSORS], wfre_err
                  views[SHIFT].count == d && views[ENTITIES].size[0] < WFRE_NONE &&
                  views[COEFFICIENTS].size[0] < WFRE_NONE;
     if (!agree)
-        status = refuse(c, "the tensors do not have the shapes of one model", error);
-cleanup:
-    return status;
+        return refuse(c, "the tensors do not have the shapes of one model", error);
+    return WFRE_OK;
 }
 
 static wfre_status make_model(const checkpoint *c, const wfre_graph *graph,

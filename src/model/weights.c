@@ -282,21 +282,19 @@ static wfre_status run_products(const band *b, size_t count,
 wfre_status wfre_weights_build(wfre_weights *weights, const wfre_weights_job *job,
                                wfre_error *error)
 {
-    wfre_status status;
-    TRY(reserve(weights, job, error));
+    CHECK(reserve(weights, job, error));
     if (free_matrices(job))
-        goto cleanup;
+        return WFRE_OK;
     mixing_task task = {weights, job};
     wfre_pool_run(job->pool, job->program->relation_count, mix_relation, &task);
     for (uint32_t m = 0; m < job->model->settings.members; m++) {
         band all = {
             .weights = weights, .job = job, .member = m, .rows = wfre_model_width(job->model)};
-        TRY(run_products(&all, slices_of(&all), shape_build, error));
+        CHECK(run_products(&all, slices_of(&all), shape_build, error));
         all.biases = true;
-        TRY(run_products(&all, slices_of(&all), shape_build, error));
+        CHECK(run_products(&all, slices_of(&all), shape_build, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- the way back ------------------------------------------------------------------------- */

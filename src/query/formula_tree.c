@@ -172,7 +172,6 @@ static wfre_status refuse_apart(converter *c, const clause_graph *g, uint32_t ro
 static wfre_status build_variable(converter *c, clause_graph *g, uint32_t variable,
                                   const wfre_literal *parent, const wfre_node **node)
 {
-    wfre_status status = WFRE_OK;
     wfre_arena *arena = &c->query->arena;
     const wfre_node **parts = wfre_arena_alloc(&c->scratch, g->count, sizeof *parts);
     uint32_t count = 0;
@@ -185,26 +184,21 @@ static wfre_status build_variable(converter *c, clause_graph *g, uint32_t variab
             continue;
         g->used++;
         if (is_binary(l))
-            TRY(build_edge(c, g, variable, parent, l, &parts[count]));
+            CHECK(build_edge(c, g, variable, parent, l, &parts[count]));
         else
             parts[count] = l->positive ? l->node : wfre_node_negate(arena, l->node);
-        if (!parts[count++]) {
-            status = out_of_memory(c);
-            goto cleanup;
-        }
+        if (!parts[count++])
+            return out_of_memory(c);
     }
-    if (count == 0) {
-        status = parent ? refuse(c, "nothing ties ?%s to an entity", name_of(c, variable))
-                        : refuse_apart(c, g, variable);
-        goto cleanup;
-    }
+    if (count == 0)
+        return parent ? refuse(c, "nothing ties ?%s to an entity", name_of(c, variable))
+                      : refuse_apart(c, g, variable);
     *node = parts[0];
     if (count > 1)
         *node = wfre_node_make(arena, WFRE_OP_INTERSECT, WFRE_NONE, parts, count);
     if (!*node)
-        status = out_of_memory(c);
-cleanup:
-    return status;
+        return out_of_memory(c);
+    return WFRE_OK;
 }
 
 static wfre_status build_clause(converter *c, const wfre_clause *clause, uint32_t root,
@@ -258,19 +252,17 @@ static wfre_status convert_atom(converter *c, const wfre_formula *atom, const wf
 static wfre_status convert_joined(converter *c, const wfre_formula *part, uint32_t variable,
                                   const wfre_node **node)
 {
-    wfre_status status = WFRE_OK;
     const wfre_node **children = wfre_arena_alloc(&c->scratch, part->child_count, sizeof *children);
     if (!children)
         return out_of_memory(c);
     for (uint32_t i = 0; i < part->child_count; i++)
-        TRY(convert(c, part->children[i], variable, &children[i]));
+        CHECK(convert(c, part->children[i], variable, &children[i]));
     *node =
         wfre_node_make(&c->query->arena, part->kind == WFRE_AND ? WFRE_OP_INTERSECT : WFRE_OP_UNION,
                        WFRE_NONE, children, part->child_count);
     if (!*node)
-        status = out_of_memory(c);
-cleanup:
-    return status;
+        return out_of_memory(c);
+    return WFRE_OK;
 }
 
 /* The set of values of `variable`, which is the only one that is free in the part. */

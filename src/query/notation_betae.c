@@ -98,52 +98,42 @@ static wfre_status grow(parser *p, branch *b, const wfre_node *top)
 /* Reads "(step, step, ...)" and wraps the branch in its steps; or, for "(-1,)", sets *is_union. */
 static wfre_status parse_path(parser *p, branch *b, bool *is_union)
 {
-    wfre_status status = WFRE_OK;
     size_t steps = 0;
     *is_union = false;
     (void)wfre_scan_accept(&p->cursor, '(');
     for (; !wfre_scan_accept(&p->cursor, ')'); steps++) {
         int64_t value;
-        TRY(parse_number(p, &value));
+        CHECK(parse_number(p, &value));
         if (value == UNION_MARK)
             *is_union = true;
         else if (value == NEGATION_MARK)
-            TRY(grow(p, b, wfre_node_negate(p->cursor.arena, b->node)));
+            CHECK(grow(p, b, wfre_node_negate(p->cursor.arena, b->node)));
         else
-            TRY(grow(p, b, wfre_node_project(p->cursor.arena, (wfre_relation)value, b->node)));
-        if (!wfre_scan_accept(&p->cursor, ',') && wfre_scan_peek(&p->cursor) != ')') {
-            status = wfre_scan_expected(&p->cursor, "a comma or a closing bracket");
-            goto cleanup;
-        }
+            CHECK(grow(p, b, wfre_node_project(p->cursor.arena, (wfre_relation)value, b->node)));
+        if (!wfre_scan_accept(&p->cursor, ',') && wfre_scan_peek(&p->cursor) != ')')
+            return wfre_scan_expected(&p->cursor, "a comma or a closing bracket");
     }
     if (*is_union && steps != 1)
-        status = fail_here(p, "the union mark stands alone: (-1,)");
-cleanup:
-    return status;
+        return fail_here(p, "the union mark stands alone: (-1,)");
+    return WFRE_OK;
 }
 
 /* Behind "(": an entity and its path. */
 static wfre_status parse_anchor(parser *p, branch *b)
 {
-    wfre_status status;
     int64_t value;
     bool is_union;
-    TRY(parse_number(p, &value));
-    if (value < 0) {
-        status = fail_here(p, "an entity cannot be negative");
-        goto cleanup;
-    }
+    CHECK(parse_number(p, &value));
+    if (value < 0)
+        return fail_here(p, "an entity cannot be negative");
     b->height = 0;
-    TRY(grow(p, b, wfre_node_entity(p->cursor.arena, (wfre_entity)value)));
-    if (!wfre_scan_accept(&p->cursor, ',') || !at_path(p)) {
-        status = wfre_scan_expected(&p->cursor, "a comma and the path of relations, such as (12,)");
-        goto cleanup;
-    }
-    TRY(parse_path(p, b, &is_union));
+    CHECK(grow(p, b, wfre_node_entity(p->cursor.arena, (wfre_entity)value)));
+    if (!wfre_scan_accept(&p->cursor, ',') || !at_path(p))
+        return wfre_scan_expected(&p->cursor, "a comma and the path of relations, such as (12,)");
+    CHECK(parse_path(p, b, &is_union));
     if (is_union)
-        status = fail_here(p, "a union needs two or more queries");
-cleanup:
-    return status;
+        return fail_here(p, "a union needs two or more queries");
+    return WFRE_OK;
 }
 
 /* Behind "(": one query and its path, or several queries and perhaps the union mark. */
@@ -191,16 +181,14 @@ static wfre_status parse_query(parser *p, unsigned depth, branch *b)
         return fail_here(p, "too many brackets");
     if (!wfre_scan_accept(&p->cursor, '('))
         return wfre_scan_expected(&p->cursor, "an opening bracket");
-    wfre_status status;
     if (wfre_scan_peek(&p->cursor) == '(')
-        TRY(parse_branches(p, depth, b));
+        CHECK(parse_branches(p, depth, b));
     else
-        TRY(parse_anchor(p, b));
+        CHECK(parse_anchor(p, b));
     (void)wfre_scan_accept(&p->cursor, ',');
     if (!wfre_scan_accept(&p->cursor, ')'))
-        status = wfre_scan_expected(&p->cursor, "a closing bracket");
-cleanup:
-    return status;
+        return wfre_scan_expected(&p->cursor, "a closing bracket");
+    return WFRE_OK;
 }
 
 wfre_status wfre_betae_parse(wfre_arena *arena, const char *text, size_t length,
@@ -208,18 +196,15 @@ wfre_status wfre_betae_parse(wfre_arena *arena, const char *text, size_t length,
 {
     parser p = {.cursor = {text, length, 0, ",()", NULL, arena, error}};
     branch root = {NULL, 0};
-    wfre_status status;
-    TRY(parse_query(&p, 1, &root));
+    CHECK(parse_query(&p, 1, &root));
     (void)wfre_scan_peek(&p.cursor);
     if (p.cursor.at < length)
-        status = wfre_scan_expected(&p.cursor, "the end of the query");
-    else if (p.letters && !wfre_tree_is_type(root.node))
-        status = wfre_fail(error, WFRE_ERR_FORMAT, 0,
-                           "letters and numbers are mixed; give all ids, or none (a query type)");
-    else
-        *tree = root.node;
-cleanup:
-    return status;
+        return wfre_scan_expected(&p.cursor, "the end of the query");
+    if (p.letters && !wfre_tree_is_type(root.node))
+        return wfre_fail(error, WFRE_ERR_FORMAT, 0,
+                         "letters and numbers are mixed; give all ids, or none (a query type)");
+    *tree = root.node;
+    return WFRE_OK;
 }
 
 /* ---- printing ----------------------------------------------------------------------------- */

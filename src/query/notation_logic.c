@@ -249,52 +249,46 @@ static const wfre_formula *bind(parser *p, uint32_t variable, const wfre_formula
 static wfre_status parse_quantifier(parser *p, bool forall, unsigned level,
                                     const wfre_formula **formula)
 {
-    wfre_status status = WFRE_OK;
     uint32_t outer = p->scope_size;
     do {
         wfre_symbol symbol;
-        TRY(check_nesting(p, ++level));
-        TRY(scan_variable(p, "a variable, such as ?y", &symbol));
-        TRY(add_variable(p, &symbol, false, &p->scope[p->scope_size]));
+        CHECK(check_nesting(p, ++level));
+        CHECK(scan_variable(p, "a variable, such as ?y", &symbol));
+        CHECK(add_variable(p, &symbol, false, &p->scope[p->scope_size]));
         p->scope_size++;
     } while (wfre_scan_accept(&p->cursor, ',') || wfre_scan_peek(&p->cursor) == '?');
     (void)(wfre_scan_accept(&p->cursor, '.') || wfre_scan_accept(&p->cursor, ':'));
     const wfre_formula *body;
-    TRY(parse_or(p, level, &body));
+    CHECK(parse_or(p, level, &body));
     if (forall)
         body = wfre_formula_not(p->cursor.arena, body);
     while (p->scope_size > outer)
         body = bind(p, p->scope[--p->scope_size], body);
     if (forall)
         body = wfre_formula_not(p->cursor.arena, body);
-    if (!body)
-        status = out_of_memory(p);
     *formula = body;
-cleanup:
-    return status;
+    return body ? WFRE_OK : out_of_memory(p);
 }
 
 static wfre_status parse_unary(parser *p, unsigned level, const wfre_formula **formula)
 {
-    wfre_status status;
-    TRY(check_nesting(p, ++level));
+    CHECK(check_nesting(p, ++level));
     if (accept_operator(p, '!')) {
-        TRY(parse_unary(p, level, formula));
+        CHECK(parse_unary(p, level, formula));
         *formula = wfre_formula_not(p->cursor.arena, *formula);
         if (!*formula)
-            status = out_of_memory(p);
+            return out_of_memory(p);
     } else if (accept_operator(p, 'E')) {
-        TRY(parse_quantifier(p, false, level, formula));
+        CHECK(parse_quantifier(p, false, level, formula));
     } else if (accept_operator(p, 'A')) {
-        TRY(parse_quantifier(p, true, level, formula));
+        CHECK(parse_quantifier(p, true, level, formula));
     } else if (wfre_scan_accept(&p->cursor, '(')) {
-        TRY(parse_or(p, level, formula));
-        TRY(wfre_scan_expect(&p->cursor, ')', "& or | or a closing bracket"));
+        CHECK(parse_or(p, level, formula));
+        CHECK(wfre_scan_expect(&p->cursor, ')', "& or | or a closing bracket"));
     } else {
-        TRY(parse_atom(p, formula));
+        CHECK(parse_atom(p, formula));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 typedef wfre_status (*operand)(parser *p, unsigned level, const wfre_formula **formula);

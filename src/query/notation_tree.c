@@ -106,31 +106,26 @@ static wfre_status parse_op(parser *p, wfre_op *op)
 
 static wfre_status parse_node(parser *p, unsigned depth, const wfre_node **node)
 {
-    wfre_status status;
     wfre_op op = WFRE_OP_ENTITY;
     uint32_t id = WFRE_NONE;
     if (depth > WFRE_TREE_DEPTH)
         return wfre_fail(p->cursor.error, WFRE_ERR_FORMAT, p->cursor.at,
                          "the query is nested more than %d deep", WFRE_TREE_DEPTH);
-    TRY(wfre_scan_expect(&p->cursor, '(', "an opening bracket"));
+    CHECK(wfre_scan_expect(&p->cursor, '(', "an opening bracket"));
     size_t begin = p->cursor.at - 1;
-    TRY(parse_op(p, &op));
+    CHECK(parse_op(p, &op));
     if (op == WFRE_OP_ENTITY) {
-        TRY(parse_entity(p, begin, &id));
+        CHECK(parse_entity(p, begin, &id));
         *node = wfre_node_entity(p->cursor.arena, id);
-        if (!*node) {
-            status = wfre_fail_memory(p->cursor.error, "reading a query");
-            goto cleanup;
-        }
+        if (!*node)
+            return wfre_fail_memory(p->cursor.error, "reading a query");
     } else {
-        TRY(wfre_scan_expect(&p->cursor, ',', "a comma"));
+        CHECK(wfre_scan_expect(&p->cursor, ',', "a comma"));
         if (op == WFRE_OP_PROJECT)
-            TRY(parse_relation(p, begin, &id));
-        TRY(parse_children(p, depth, op, id, node));
+            CHECK(parse_relation(p, begin, &id));
+        CHECK(parse_children(p, depth, op, id, node));
     }
-    TRY(wfre_scan_expect(&p->cursor, ')', "a closing bracket"));
-cleanup:
-    return status;
+    return wfre_scan_expect(&p->cursor, ')', "a closing bracket");
 }
 
 wfre_status wfre_tree_parse(wfre_arena *arena, const wfre_graph *graph, const char *text,
@@ -141,21 +136,15 @@ wfre_status wfre_tree_parse(wfre_arena *arena, const wfre_graph *graph, const ch
         .nameless = WFRE_NO_OFFSET,
     };
     const wfre_node *root;
-    wfre_status status;
-    TRY(parse_node(&p, 1, &root));
+    CHECK(parse_node(&p, 1, &root));
     (void)wfre_scan_peek(&p.cursor);
-    if (p.cursor.at < length) {
-        status = wfre_scan_expected(&p.cursor, "the end of the query");
-        goto cleanup;
-    }
-    if (p.named && p.nameless != WFRE_NO_OFFSET) {
-        status = wfre_fail(error, WFRE_ERR_FORMAT, p.nameless,
-                           "give every e and p a name, or none (a query type)");
-        goto cleanup;
-    }
+    if (p.cursor.at < length)
+        return wfre_scan_expected(&p.cursor, "the end of the query");
+    if (p.named && p.nameless != WFRE_NO_OFFSET)
+        return wfre_fail(error, WFRE_ERR_FORMAT, p.nameless,
+                         "give every e and p a name, or none (a query type)");
     *tree = root;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- printing ----------------------------------------------------------------------------- */

@@ -103,20 +103,18 @@ static wfre_status add_built_in(reading *r, wfre_type_set set, const char *text,
 
 static wfre_status parse_type(reading *r, const char *text, size_t length)
 {
-    wfre_status status = WFRE_OK;
     bool found = false;
     if (text[0] == '(')
         return add_type(r->list, NULL, text, length, r->error);
-    TRY(add_built_in(r, WFRE_TYPES_BETAE, text, length, &found));
+    CHECK(add_built_in(r, WFRE_TYPES_BETAE, text, length, &found));
     if (!found)
-        TRY(add_built_in(r, WFRE_TYPES_EFO1, text, length, &found));
+        CHECK(add_built_in(r, WFRE_TYPES_EFO1, text, length, &found));
     if (!found)
-        status = wfre_fail(r->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
-                           "unknown query type %.*s; give a name such as 2p or a tree such as "
-                           "(i,(p,(e)),(p,(e))), see 'wfre types'",
-                           (int)(length < 100 ? length : 100), text);
-cleanup:
-    return status;
+        return wfre_fail(r->error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET,
+                         "unknown query type %.*s; give a name such as 2p or a tree such as "
+                         "(i,(p,(e)),(p,(e))), see 'wfre types'",
+                         (int)(length < 100 ? length : 100), text);
+    return WFRE_OK;
 }
 
 wfre_status wfre_type_list_parse(wfre_type_list *list, const char *text, wfre_error *error)

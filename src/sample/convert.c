@@ -75,22 +75,18 @@ static wfre_status make_key(conversion *c, const wfre_pickle_value *tuple, const
 
 static wfre_status index_answers(conversion *c, answers *a, const wfre_pickle_value *root)
 {
-    wfre_status status;
-    TRY(expect(root, WFRE_PICKLE_DICT, a->what, c->error));
+    CHECK(expect(root, WFRE_PICKLE_DICT, a->what, c->error));
     size_t count = root->body->count / 2;
     a->values = wfre_alloc(count, sizeof *a->values);
-    if (!a->values) {
-        status = wfre_fail_memory(c->error, "reading published answers");
-        goto cleanup;
-    }
+    if (!a->values)
+        return wfre_fail_memory(c->error, "reading published answers");
     for (size_t i = 0; i < count; i++) {
         uint32_t key;
-        TRY(make_key(c, &root->body->items[2 * i], a->what));
-        TRY(wfre_strings_intern(&a->keys, c->key.data, c->key.length, &key, c->error));
+        CHECK(make_key(c, &root->body->items[2 * i], a->what));
+        CHECK(wfre_strings_intern(&a->keys, c->key.data, c->key.length, &key, c->error));
         a->values[key] = &root->body->items[2 * i + 1];
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* The answers to the query whose text is c->key. */
@@ -144,46 +140,36 @@ static wfre_status parse_key(conversion *c, const wfre_node **tree)
 static wfre_status read_structure(conversion *c, const wfre_pickle_value *structure,
                                   const wfre_node **type)
 {
-    wfre_status status;
-    TRY(make_key(c, structure, "query types"));
-    TRY(parse_key(c, type));
-    if (!wfre_tree_is_type(*type)) {
-        status =
-            wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                      "query types: %.300s has ids, but types are made of letters", c->key.data);
-        goto cleanup;
-    }
+    CHECK(make_key(c, structure, "query types"));
+    CHECK(parse_key(c, type));
+    if (!wfre_tree_is_type(*type))
+        return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "query types: %.300s has ids, but types are made of letters", c->key.data);
     wfre_text_clear(&c->name);
-    TRY(wfre_type_name(*type, &c->name, c->error));
-cleanup:
-    return status;
+    return wfre_type_name(*type, &c->name, c->error);
 }
 
 /* All queries of one type. */
 static wfre_status convert_type(conversion *c, const wfre_pickle_value *queries,
                                 const wfre_node *type, answers *easy, answers *hard)
 {
-    wfre_status status = WFRE_OK;
     wfre_pickle_kind kind = queries->kind == WFRE_PICKLE_LIST ? WFRE_PICKLE_LIST : WFRE_PICKLE_SET;
-    TRY(expect(queries, kind, "queries of a type", c->error));
+    CHECK(expect(queries, kind, "queries of a type", c->error));
     for (size_t i = 0; i < queries->body->count; i++) {
         const wfre_node *tree = NULL;
         wfre_list easy_ids = {NULL, 0};
         wfre_list hard_ids = {NULL, 0};
-        TRY(make_key(c, &queries->body->items[i], "queries"));
-        TRY(parse_key(c, &tree));
-        if (!wfre_node_same_shape(tree, type) || wfre_tree_is_type(tree)) {
-            status = wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
-                               "query %.300s is not of the type %.100s it stands under",
-                               c->key.data, c->name.data);
-            goto cleanup;
-        }
-        TRY(find_answers(c, easy, &easy_ids));
-        TRY(find_answers(c, hard, &hard_ids));
-        TRY(wfre_queryset_add(c->set, c->name.data, tree, easy_ids, hard_ids, c->error));
+        CHECK(make_key(c, &queries->body->items[i], "queries"));
+        CHECK(parse_key(c, &tree));
+        if (!wfre_node_same_shape(tree, type) || wfre_tree_is_type(tree))
+            return wfre_fail(c->error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                             "query %.300s is not of the type %.100s it stands under", c->key.data,
+                             c->name.data);
+        CHECK(find_answers(c, easy, &easy_ids));
+        CHECK(find_answers(c, hard, &hard_ids));
+        CHECK(wfre_queryset_add(c->set, c->name.data, tree, easy_ids, hard_ids, c->error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_convert_pickles(const wfre_pickle_value *queries, const wfre_pickle_value *easy,

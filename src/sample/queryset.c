@@ -109,18 +109,14 @@ static wfre_status check_disjoint(const wfre_queryset *set, const wfre_queryset_
 static wfre_status add_row(wfre_queryset *set, wfre_queryset_row *row, const char *type,
                            size_t length, wfre_error *error)
 {
-    wfre_status status;
     row->end = set->id_count;
-    TRY(check_disjoint(set, row, error));
-    TRY(wfre_strings_intern(&set->types, type, length, &row->type, error));
+    CHECK(check_disjoint(set, row, error));
+    CHECK(wfre_strings_intern(&set->types, type, length, &row->type, error));
     if (set->count == WFRE_NONE ||
-        !WFRE_RESERVE(&set->rows, &set->row_capacity, (size_t)set->count + 1)) {
-        status = wfre_fail_memory(error, "collecting queries");
-        goto cleanup;
-    }
+        !WFRE_RESERVE(&set->rows, &set->row_capacity, (size_t)set->count + 1))
+        return wfre_fail_memory(error, "collecting queries");
     set->rows[set->count++] = *row;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status check_tree(const wfre_node *tree, const wfre_graph *graph, wfre_error *error)
@@ -138,23 +134,20 @@ static wfre_status read_row(wfre_queryset *set, const wfre_graph *graph, const c
     column columns[COLUMNS];
     wfre_queryset_row row;
     uint32_t limit = graph ? wfre_graph_entities(graph) : WFRE_NONE;
-    wfre_status status;
-    TRY(split(line, length, columns, error));
-    status =
+    CHECK(split(line, length, columns, error));
+    wfre_status status =
         wfre_tree_parse(&set->arena, NULL, columns[1].bytes, columns[1].length, &row.tree, error);
     if (status != WFRE_OK) {
         if (error && error->offset != WFRE_NO_OFFSET)
             error->offset += (size_t)(columns[1].bytes - line);
-        goto cleanup;
+        return status;
     }
-    TRY(check_tree(row.tree, graph, error));
+    CHECK(check_tree(row.tree, graph, error));
     row.easy = set->id_count;
-    TRY(read_ids(set, &columns[2], limit, error));
+    CHECK(read_ids(set, &columns[2], limit, error));
     row.hard = set->id_count;
-    TRY(read_ids(set, &columns[3], limit, error));
-    TRY(add_row(set, &row, columns[0].bytes, columns[0].length, error));
-cleanup:
-    return status;
+    CHECK(read_ids(set, &columns[3], limit, error));
+    return add_row(set, &row, columns[0].bytes, columns[0].length, error);
 }
 
 wfre_status wfre_queryset_add(wfre_queryset *set, const char *type, const wfre_node *tree,
@@ -330,10 +323,8 @@ wfre_status wfre_queryset_writer_open(wfre_queryset_writer *writer, const char *
             wfre_text_add(&writer->line, "# ");
     }
     wfre_text_char(&writer->line, '\n');
-    TRY(wfre_text_status(&writer->line, "writing a query set", error));
-    TRY(wfre_writer_put(&writer->out, writer->line.data, writer->line.length, error));
-cleanup:
-    return status;
+    CHECK(wfre_text_status(&writer->line, "writing a query set", error));
+    return wfre_writer_put(&writer->out, writer->line.data, writer->line.length, error);
 }
 
 static void add_ids(wfre_text *line, wfre_list ids)
@@ -347,29 +338,24 @@ wfre_status wfre_queryset_writer_put(wfre_queryset_writer *writer, const char *t
                                      const wfre_node *tree, wfre_list easy, wfre_list hard,
                                      wfre_error *error)
 {
-    wfre_status status;
     wfre_text *line = &writer->line;
     wfre_text_clear(line);
     if (type)
         wfre_text_add(line, type);
     else
-        TRY(wfre_type_name(tree, line, error));
+        CHECK(wfre_type_name(tree, line, error));
     wfre_text_char(line, '\t');
     wfre_tree_print(line, NULL, tree);
     add_ids(line, easy);
     add_ids(line, hard);
     wfre_text_char(line, '\n');
-    TRY(wfre_text_status(line, "writing a query set", error));
-    if (line->length > WFRE_LINE_LIMIT) {
-        status = wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                           "a query with %zu answers does not fit in a line of %d bytes; cap the "
-                           "number of answers",
-                           easy.count + hard.count, WFRE_LINE_LIMIT);
-        goto cleanup;
-    }
-    TRY(wfre_writer_put(&writer->out, line->data, line->length, error));
-cleanup:
-    return status;
+    CHECK(wfre_text_status(line, "writing a query set", error));
+    if (line->length > WFRE_LINE_LIMIT)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "a query with %zu answers does not fit in a line of %d bytes; cap the "
+                         "number of answers",
+                         easy.count + hard.count, WFRE_LINE_LIMIT);
+    return wfre_writer_put(&writer->out, line->data, line->length, error);
 }
 
 wfre_status wfre_queryset_writer_commit(wfre_queryset_writer *writer, wfre_error *error)

@@ -72,20 +72,18 @@ static bool subtract(wfre_sets *sets, wfre_set *set, const wfre_set *other)
 static wfre_status answer_both(const sampling *s, wfre_exact *exact, const wfre_node *tree,
                                wfre_set *easy, wfre_set *hard, size_t *all, wfre_error *error)
 {
-    wfre_status status;
     wfre_split split = s->options->split;
-    TRY(wfre_exact_set(exact, split, tree, hard, error));
+    CHECK(wfre_exact_set(exact, split, tree, hard, error));
     *all = wfre_set_size(&exact->sets, hard);
     if (*all > 0 && *all <= s->cap)
-        TRY(wfre_exact_set(exact, (wfre_split)(split - 1), tree, easy, error));
+        CHECK(wfre_exact_set(exact, (wfre_split)(split - 1), tree, easy, error));
     if (*all == 0 || *all > s->cap || wfre_set_size(&exact->sets, easy) > s->cap) {
         wfre_set_release(&exact->sets, hard);
-        goto cleanup;
+        return WFRE_OK;
     }
     if (!subtract(&exact->sets, hard, easy))
-        status = wfre_fail_memory(error, "sampling a query");
-cleanup:
-    return status;
+        return wfre_fail_memory(error, "sampling a query");
+    return WFRE_OK;
 }
 
 /* A query as the strict protocol wants them. */
@@ -207,7 +205,6 @@ static wfre_status accept(sampling *s, const char *name, const found *query, chu
 static wfre_status run_wave(sampling *s, const char *name, wfre_pool *pool, size_t chunks,
                             size_t *count, uint64_t *last, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     wfre_pool_run(pool, chunks, sample_chunk, s);
     for (size_t i = 0; i < chunks; i++) {
         if (s->chunks[i].status != WFRE_OK) {
@@ -220,14 +217,13 @@ static wfre_status run_wave(sampling *s, const char *name, wfre_pool *pool, size
         chunk *c = &s->chunks[i / CHUNK];
         bool is_new = false;
         if (c->found[i % CHUNK].tree)
-            TRY(accept(s, name, &c->found[i % CHUNK], c, &is_new, error));
+            CHECK(accept(s, name, &c->found[i % CHUNK], c, &is_new, error));
         if (is_new) {
             ++*count;
             *last = s->first + i + 1;
         }
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status sample_type(sampling *s, const wfre_node *type, const char *name,
@@ -256,14 +252,12 @@ static wfre_status sample_type(sampling *s, const wfre_node *type, const char *n
 
 static wfre_status open_sampling(sampling *s, wfre_pool *pool, wfre_error *error)
 {
-    wfre_status status;
-    TRY(wfre_exact_open_all(s->graph, pool, &s->engines, &s->engine_count, error));
+    CHECK(wfre_exact_open_all(s->graph, pool, &s->engines, &s->engine_count, error));
     s->attempts = wfre_alloc_zero(s->engine_count, sizeof *s->attempts);
     s->chunks = wfre_alloc_zero(LARGEST_WAVE / CHUNK, sizeof *s->chunks);
     if (!s->attempts || !s->chunks)
-        status = wfre_fail_memory(error, "sampling queries");
-cleanup:
-    return status;
+        return wfre_fail_memory(error, "sampling queries");
+    return WFRE_OK;
 }
 
 static void close_sampling(sampling *s)

@@ -249,7 +249,6 @@ wfre_status wfre_sampler_step(wfre_sampler *sampler, wfre_pool *pool, uint64_t s
                               wfre_error *error)
 {
     GIVEN(sampler);
-    wfre_status status = WFRE_OK;
     size_t chunks = (count + CHUNK - 1) / CHUNK;
     for (size_t i = 0; types && i < count; i++)
         if (types[i] >= sampler->types.count)
@@ -259,7 +258,7 @@ wfre_status wfre_sampler_step(wfre_sampler *sampler, wfre_pool *pool, uint64_t s
     sampler->step = step;
     sampler->step_types = types;
     sampler->count = count;
-    TRY(prepare_step(sampler, pool ? wfre_pool_threads(pool) : 1, chunks, error));
+    CHECK(prepare_step(sampler, pool ? wfre_pool_threads(pool) : 1, chunks, error));
     wfre_pool_run(pool, chunks, sample_chunk, sampler);
     for (size_t i = 0; i < chunks; i++) {
         if (sampler->chunks[i].status != WFRE_OK) {
@@ -269,6 +268,5 @@ wfre_status wfre_sampler_step(wfre_sampler *sampler, wfre_pool *pool, uint64_t s
         }
     }
     *queries = sampler->queries;
-cleanup:
-    return status;
+    return WFRE_OK;
 }

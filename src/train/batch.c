@@ -365,13 +365,12 @@ static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *erro
 {
     uint64_t group = step / b->together;
     size_t queries = b->batch.queries;
-    wfre_status status = WFRE_OK;
     if (group != b->group || b->together == 1) {
         b->group = UINT64_MAX;
-        TRY(draw_pile(b, group * b->together, error));
+        CHECK(draw_pile(b, group * b->together, error));
         if (b->together > 1)
-            TRY(wfre_deal(b->pile, b->together, queries, WFRE_TRAIN_TYPES,
-                          wfre_graph_relations(b->graph), b->order, error));
+            CHECK(wfre_deal(b->pile, b->together, queries, WFRE_TRAIN_TYPES,
+                            wfre_graph_relations(b->graph), b->order, error));
         b->group = group;
     }
     b->drawn = b->pile;
@@ -381,8 +380,7 @@ static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *erro
         b->drawn = b->dealt;
         b->step = step;
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch **batch,

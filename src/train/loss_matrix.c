@@ -504,15 +504,12 @@ static void find_hardest(void *context, size_t q, unsigned worker)
 wfre_status wfre_loss_hardest(wfre_matrix_engine *engine, const wfre_loss_batch *batch,
                               const uint32_t **begin, const uint32_t **hardest, wfre_error *error)
 {
-    wfre_status status;
     matrix_task task = task_of(engine, batch, 0, batch->dim);
     if (!WFRE_RESERVE(&engine->hardest, &engine->capacity_hardest,
                       batch->queries * engine->settings.hard) ||
-        !WFRE_RESERVE(&engine->hard_begin, &engine->capacity_hard_begin, batch->queries + 1)) {
-        status = wfre_fail_memory(error, "choosing hard candidates");
-        goto cleanup;
-    }
-    TRY(compute_logits(&task, error));
+        !WFRE_RESERVE(&engine->hard_begin, &engine->capacity_hard_begin, batch->queries + 1))
+        return wfre_fail_memory(error, "choosing hard candidates");
+    CHECK(compute_logits(&task, error));
     wfre_pool_run(engine->pool, batch->queries, find_hardest, &task);
     engine->hard_begin[0] = 0; /* then close the gaps */
     for (size_t q = 0; q < batch->queries; q++) {
@@ -523,8 +520,7 @@ wfre_status wfre_loss_hardest(wfre_matrix_engine *engine, const wfre_loss_batch 
     }
     *begin = engine->hard_begin;
     *hardest = engine->hardest;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_matrix_engine_create(const wfre_train_settings *settings, wfre_pool *pool,

@@ -70,27 +70,23 @@ wfre_status wfre_train_scale(wfre_train_settings *settings, wfre_pool *pool, wfr
 {
     wfre_score_settings own = settings->model.score, local = own;
     spread found, wanted;
-    wfre_status status = WFRE_OK;
     if (settings->rho_rule == WFRE_RHO_GIVEN)
-        goto cleanup;
+        return WFRE_OK;
     own.dimension = own.block;
     local.kind = WFRE_SCORE_LOCAL;
     local.block = REFERENCE_BLOCK;
     local.dimension = REFERENCE_BLOCK;
-    TRY(measure(&own, pool, &found, error));
-    TRY(measure(&local, pool, &wanted, error));
+    CHECK(measure(&own, pool, &found, error));
+    CHECK(measure(&local, pool, &wanted, error));
     double wide = wanted.deviation * sqrt(REFERENCE_BLOCK), narrow = found.deviation;
     narrow *= sqrt((double)own.block);
-    if (!(narrow > 0)) {
-        status = wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                           "rho-rule: the score does not tell histograms apart");
-        goto cleanup;
-    }
+    if (!(narrow > 0))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "rho-rule: the score does not tell histograms apart");
     double ratio = wide / narrow, rho = settings->model.rho;
     settings->model.gamma += rho * (ratio * found.mean - wanted.mean);
     settings->model.rho = rho * ratio;
     settings->mass /= ratio;
     settings->rho_rule = WFRE_RHO_GIVEN;
-cleanup:
-    return status;
+    return WFRE_OK;
 }

@@ -139,12 +139,11 @@ static wfre_status rank_sample(training *s, const wfre_model *model, double *mrr
 /* Validates, and keeps the model if it is the best so far. */
 static wfre_status validate(training *s, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     const wfre_model *model = wfre_trainer_model(s->trainer);
     double start = wfre_clock();
     if (s->validated == s->trainer->step)
-        goto cleanup; /* nothing has changed since */
-    TRY(rank_sample(s, model, &s->last, error));
+        return WFRE_OK; /* nothing has changed since */
+    CHECK(rank_sample(s, model, &s->last, error));
     s->validated = s->trainer->step;
     wfre_train_status now = wfre_trainer_status(s->trainer);
     char line[256];
@@ -153,15 +152,14 @@ static wfre_status validate(training *s, wfre_error *error)
                       "\"validation_seconds\": %.1f}\n",
                       now.step, now.seconds, s->last, wfre_clock() - start);
     if (s->outputs.judged != now.step)
-        TRY(wfre_outputs_log(&s->outputs, line, error));
+        CHECK(wfre_outputs_log(&s->outputs, line, error));
     s->outputs.judged = now.step;
-    TRY(draw_curve(s, error));
+    CHECK(draw_curve(s, error));
     if (s->last >= s->best) {
         s->best = s->last;
-        TRY(wfre_model_save(model, s->outputs.unfinished, false, error));
+        CHECK(wfre_model_save(model, s->outputs.unfinished, false, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status write_checkpoint(const training *s, wfre_error *error)
@@ -238,34 +236,32 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
 static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *model,
                        wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
     const wfre_train_settings *settings = &s->trainer->settings;
     double seconds = settings->steps ? 0 : settings->seconds; /* 0: no limit */
     char line[160];
     if (queries && settings->lift) {
         const double *lift = model->settings.way.lift;
-        TRY(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
+        CHECK(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
         (void)wfre_format(line, sizeof line,
                           "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
                           "\"lift_negation\": %.4f}\n",
                           lift[0], lift[1], lift[2]);
-        TRY(wfre_outputs_log(&s->outputs, line, error));
+        CHECK(wfre_outputs_log(&s->outputs, line, error));
     }
-    TRY(wfre_model_prepare(model, s->pool, error));
+    CHECK(wfre_model_prepare(model, s->pool, error));
     if (settings->edges)
-        TRY(fit_edges(s, queries, EDGES_SHARE * seconds, model, error));
+        CHECK(fit_edges(s, queries, EDGES_SHARE * seconds, model, error));
     if (queries) {
-        TRY(wfre_validation_calibrate(queries, model, CALIBRATION_SHARE * seconds, s->monitor,
-                                      error));
+        CHECK(wfre_validation_calibrate(queries, model, CALIBRATION_SHARE * seconds, s->monitor,
+                                        error));
         const wfre_reliability *reliability = wfre_model_reliability(model);
         if (reliability->queries == 0) /* too few to hold any out */
-            goto cleanup;
+            return WFRE_OK;
         s->calibration = reliability->error;
         (void)wfre_format(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
-        TRY(wfre_outputs_log(&s->outputs, line, error));
+        CHECK(wfre_outputs_log(&s->outputs, line, error));
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* Adds to the model that was kept what answering questions needs; then it is finished, and gets its

@@ -275,12 +275,12 @@ static wfre_status differentiate(truth *t, const wfre_score *score, wfre_pool *p
                                  wfre_error *error)
 {
     size_t a = wfre_score_get_settings(score)->block, n = t->count;
-    wfre_status status = WFRE_OK;
     for (int side = 0; side < 2; side++) {
         memcpy(t->moved, t->left, n * a * sizeof *t->moved);
         for (size_t i = 0; i < n; i++)
             t->moved[i * a + bin] += side ? STEP : -STEP;
-        TRY(score_pairs(score, pool, t->moved, n, t->right, n, side ? t->higher : t->lower, error));
+        CHECK(
+            score_pairs(score, pool, t->moved, n, t->right, n, side ? t->higher : t->lower, error));
     }
     for (size_t i = 0; i < n; i++) {
         float at = t->left[i * a + bin];
@@ -289,15 +289,13 @@ static wfre_status differentiate(truth *t, const wfre_score *score, wfre_pool *p
             t->slopes[(i * n + j) * a + bin] =
                 (t->higher[i * n + j] - t->lower[i * n + j]) / (2 * STEP);
     }
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status find_truth(truth *t, wfre_arena *arena, const wfre_score *score, wfre_pool *pool,
                               wfre_error *error)
 {
     size_t a = wfre_score_get_settings(score)->block, n = t->count, pairs = n * n;
-    wfre_status status;
     uint32_t *left_index = wfre_arena_alloc(arena, pairs, sizeof *left_index);
     uint32_t *right_index = wfre_arena_alloc(arena, pairs, sizeof *right_index);
     t->values = wfre_arena_alloc(arena, pairs, sizeof *t->values);
@@ -308,21 +306,18 @@ static wfre_status find_truth(truth *t, wfre_arena *arena, const wfre_score *sco
     t->envelope = wfre_arena_alloc(arena, pairs * a, sizeof *t->envelope);
     t->counts = wfre_arena_alloc(arena, n * a, sizeof *t->counts);
     if (!left_index || !right_index || !t->values || !t->higher || !t->lower || !t->moved ||
-        !t->slopes || !t->envelope || !t->counts) {
-        status = wfre_fail_memory(error, "fitting a surrogate");
-        goto cleanup;
-    }
+        !t->slopes || !t->envelope || !t->counts)
+        return wfre_fail_memory(error, "fitting a surrogate");
     for (size_t i = 0; i < pairs; i++) {
         left_index[i] = (uint32_t)(i / n);
         right_index[i] = (uint32_t)(i % n);
     }
     wfre_pairs all = {{t->left, a}, {t->right, a}, left_index, right_index, pairs};
     wfre_gradients gradients = {t->envelope, NULL, a};
-    TRY(wfre_score_pairs(score, pool, &all, t->values, &gradients, error));
+    CHECK(wfre_score_pairs(score, pool, &all, t->values, &gradients, error));
     for (size_t bin = 0; bin < a; bin++)
-        TRY(differentiate(t, score, pool, bin, error));
-cleanup:
-    return status;
+        CHECK(differentiate(t, score, pool, bin, error));
+    return WFRE_OK;
 }
 
 /* Fills the surrogate's record of how well it fits the test pairs. */
