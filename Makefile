@@ -65,7 +65,7 @@ install: all
 	@meson install -C $(BUILD) --no-rebuild
 
 format:
-	@find include src cli tests examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	@find include src cli serve tests examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean:
 	@rm -rf build build-asan build-tsan build-fuzz

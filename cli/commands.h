@@ -18,6 +18,7 @@ extern const cli_command command_info;
 extern const cli_command command_queries;
 extern const cli_command command_sample;
 extern const cli_command command_score;
+extern const cli_command command_serve;
 extern const cli_command command_sweep;
 extern const cli_command command_train;
 extern const cli_command command_types;

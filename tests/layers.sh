@@ -30,4 +30,5 @@ check src/eval    'base|graph|query|score|model|engine|train|eval' 'base|graph|q
 check src/answer  'base|graph|query|score|model|engine|answer|everyday'     'base|graph|query|exact|wfr|linalg|model|search|infer|answer'
 check src/sparql  'base|graph|query|score|model|engine|answer|everyday|sparql' 'base|graph|query|exact|wfr|linalg|model|search|infer|answer|sparql'
 check cli        '[a-z]+'                              'none'
+check serve      '[a-z]+'                              'none'
 exit $failed
