@@ -5,7 +5,7 @@
 #   make check-sanitize  the tests under ASan+UBSan, then the threaded ones under TSan
 #   make check-crash     every call on a file fails once, KILLS kills (default 200), losses of power
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
-#   make mutate          MUTATIONS (default 300) mutated files of each format, under ASan+UBSan
+#   make mutate          MUTATIONS (default 5000) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
 #   make bench           the benchmarks
 #   make install         to PREFIX (default /usr/local), honours DESTDIR
@@ -13,7 +13,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-MUTATIONS ?= 300
+MUTATIONS ?= 5000
 KILLS ?= 200
 WERROR := $(if $(CI),-Dwerror=true)
 
@@ -51,9 +51,9 @@ fuzz: deps
 mutate: deps
 	@[ -d build-asan ] || meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
 	    --buildtype debugoptimized >/dev/null
-	@meson compile -C build-asan wfre seal >build-asan/compile.log 2>&1 || \
+	@meson compile -C build-asan wfre mutate >build-asan/compile.log 2>&1 || \
 	    { cat build-asan/compile.log; exit 1; }
-	@WFRE=$(CURDIR)/build-asan/wfre SEAL=$(CURDIR)/build-asan/tests/seal tests/mutate.sh $(MUTATIONS)
+	@WFRE=$(CURDIR)/build-asan/wfre MUTATE=$(CURDIR)/build-asan/tests/mutate tests/mutate.sh $(MUTATIONS)
 
 demo: all
 	@tools/demo

@@ -1,179 +1,234 @@
 #!/bin/bash
-# mutate.sh N [SEED]: N mutated files of every format through every command that reads it, with the
-# program that WFRE names (a build with sanitizers shows most). Counts
-#
-#   crashes   a signal, or a sanitizer's report
-#   hangs     more than 5 seconds of computing, or 30 of waiting
-#   silent    damage that must be noticed and was not: a file with checksums, or gzip data, that was
-#             changed and still gave exit 0 and another output than the whole file
-#
-# and fails if there is one of them. A mutated file is kept in the folder KEEP, if that is set. Files
-# without checksums may become other files that are right; of those only crashes and hangs count.
+# mutate.sh N [SEED [PATTERN]]: N mutated files of every format through every command that reads it.
+# WFRE names the program, MUTATE the program of mutate.c, which says what counts; builds with
+# sanitizers show most. Formats whose names do not match PATTERN are left out. Mutated files that
+# broke something are kept in the folder KEEP, if that is set.
 set -u
-: "${WFRE:?is not set: name the wfre program}"
-count=${1:-20}
-RANDOM=${2:-1}
+: "${WFRE:?is not set: name the wfre program}" "${MUTATE:?is not set: name the mutate program}"
 here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d) || exit 1
+shm=/dev/shm && [ -w $shm ] || shm=${TMPDIR:-/tmp} # in memory, since every output is synced
+folder=$(mktemp -d -p $shm) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 export LC_ALL=C.UTF-8 WFRE_PROGRESS=never ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
     UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1
-crashes=0 hangs=0 silent=0 runs=0 refused=0
 
 # ---- the whole files ------------------------------------------------------------------------------
 
-awk 'BEGIN { for (i = 0; i < 20; i++) for (r = 0; r < 2; r++)
-    printf "e%d\tr%d\te%d\n", i, r, (i * (r + 1) + r) % 20 }' >t.tsv
-gzip -kn t.tsv
-awk '{ printf "<http://x/%s> <http://x/%s> <http://x/%s> .\n", $1, $2, $3 }' t.tsv >t.nt
-{ echo '@prefix x: <http://x/> .'; awk '{ printf "x:%s x:%s x:%s .\n", $1, $2, $3 }' t.tsv; } >t.ttl
-"$WFRE" import t.tsv -o g.kg --holdout 0.2 >/dev/null || exit 1
-small="--dim 10 --bases 1 --batch 4 --negatives 2 --validate 0"
-"$WFRE" train g.kg -o m.safetensors $small --steps 2 >/dev/null 2>&1 || exit 1
-"$WFRE" sample g.kg -o q.tsv --types 1p --count 2 >/dev/null 2>&1 || exit 1
-"$WFRE" train g.kg -o c.safetensors $small --time 300s >/dev/null 2>&1 &
-for ((wait = 0; wait < 600; wait++)); do # until it has begun, however busy the machine is
-    [ ! -s c.log.jsonl ] || break
-    sleep 0.1
-done
-kill -INT $! && wait $!
-[ -s c.checkpoint ] || { echo 'no checkpoint was left'; exit 1; }
-mkdir wordnet
-cat >wordnet/data.noun <<'END'
+small="--dim 10 --bases 1 --batch 4 --negatives 2 --validate 0 --calibrate 0 -j 1"
+make_graphs() {
+    awk 'BEGIN { for (i = 0; i < 20; i++) for (r = 0; r < 2; r++)
+        printf "e%d\tr%d\te%d\n", i, r, (i * (r + 1) + r) % 20 }' >t.tsv
+    gzip -kn t.tsv
+    tr '\t' ',' <t.tsv | sed '1i head,relation,tail\n"a ""b""",r0,"c,d"' >t.csv
+    awk '{ printf "<http://x/%s> <http://x/%s> <http://x/%s> .\n", $1, $2, $3 }
+        NR % 5 == 0 { printf "<http://x/%s> <http://x/p> \"%d\"^^<http://x/t> .\n", $1, NR }' t.tsv >t.nt
+    gzip -kn t.nt
+    sed 's/ \.$/ <http:\/\/x\/g> ./' t.nt >t.nq
+    {
+        echo '@prefix x: <http://x/> .'
+        echo '@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .'
+        echo 'x:e1 rdfs:label "one", "eins"@de ; x:p 12, 1.5, true, "\u00e9\n" ; x:q [ x:p (1 2) ] .'
+        awk '{ printf "x:%s x:%s x:%s .\n", $1, $2, $3 }' t.tsv
+    } >t.ttl
+    { echo '@prefix x: <http://x/> . x:g {'; tail -n +4 t.ttl; echo '}'; } >t.trig
+    printf 'e1\tone\ta number\ne2\ttwo\n' >labels.tsv
+    "$WFRE" import t.tsv -o g.kg --holdout 0.2 --labels labels.tsv &&
+        "$WFRE" import t.ttl -o r.kg && cp "$here/data/old/g.kg" old.kg &&
+        cp "$here/data/version1.snapshot" one.kg && cp "$here/data/old/m.safetensors" old.safetensors
+}
+make_models() {
+    "$WFRE" train g.kg -o m.safetensors $small --steps 2 &&
+        "$WFRE" sample g.kg -o q.tsv --types 1p,2p,2in --count 2 &&
+        "$WFRE" export m.safetensors -o b.safetensors --bf16 || return 1
+    awk -F'\t' '!/^#/ { for (e = 0; e < 3; e++) printf "%d\t%d\t%d.5\n", n, e, e; n++ }' q.tsv >s.tsv
+    "$MUTATE" interrupted train g.kg -o c.safetensors $small --steps 3
+    cp c.checkpoint s.checkpoint && cp m.log.jsonl l.jsonl || return 1
+    printf 'n1\tr0\te1\ne2\tr1\tn1\n' >new.tsv
+    "$WFRE" sweep g.kg q.tsv -o sweep --seeds 1 --steps 1 --set dim=10 --set bases=1 --set batch=4 \
+        --set negatives=2 --set lift=no --set edges=no -j 1 || return 1
+    cp sweep/settings.txt settings.txt && cp sweep/*.standings one.standings
+    mkdir swept && cp -r sweep/* swept
+    "$MUTATE" interrupted eval g.kg m.safetensors q.tsv --exhaustive -j 1
+    partial=$(echo m.safetensors.*.partial) && cp "$partial" p.partial
+}
+make_folders() {
+    mkdir wordnet
+    cat >wordnet/data.noun <<'END'
 00000001 03 n 01 animal 0 001 ~ 00000002 n 0000 | a living organism
 00000002 03 n 02 Dog 0 domestic_dog 0 001 @ 00000001 n 0000 | a canine
 END
-printf 'animal n 1 1 ~ 1 1 00000001  \ndog n 1 1 @ 1 1 00000002  \ndomestic_dog n 1 1 @ 1 0 00000002  \n' \
-    >wordnet/index.noun
-for part in verb adj adv; do
-    : >wordnet/data.$part
-    : >wordnet/index.$part
-done
-awk -F'\t' '!/^#/ { for (e = 0; e < 3; e++) printf "%d\t%d\t%d.5\n", n, e, e; n++ }' q.tsv >s.tsv
-cp -r "$here/data/family-betae" betae || exit 1
-
-# ---- mutations ------------------------------------------------------------------------------------
-
-# mutate FROM TO: none in the round before the first, which shows that every command takes the whole
-# file, then one to four changes: a byte, a bit, a stretch of zeros, a cut, a copy of a stretch.
-mutate() {
-    local size at length changes
-    cp "$1" "$2"
-    [ "$i" -ge 0 ] || return
-    size=$(stat -c %s "$1")
-    [ "$size" -gt 0 ] || return
-    changes=$((1 + RANDOM % 4))
-    while [ $((changes--)) -gt 0 ]; do
-        at=$(((RANDOM * 32768 + RANDOM) % size))
-        length=$((1 + RANDOM % 16))
-        case $((RANDOM % 6)) in
-        0 | 1 | 2) printf "\\x$(printf %02x $((RANDOM % 256)))" |
-            dd of="$2" bs=1 seek=$at conv=notrunc status=none ;;
-        3) head -c $length /dev/zero | dd of="$2" bs=1 seek=$at conv=notrunc status=none ;;
-        4) truncate -s $at "$2" ;;
-        5) dd if="$1" bs=1 skip=$((RANDOM % size)) count=$length status=none |
-            dd of="$2" bs=1 seek=$at conv=notrunc status=none ;;
-        esac
+    printf '%s\n' 'animal n 1 1 ~ 1 1 00000001  ' 'dog n 1 1 @ 1 1 00000002  ' \
+        'domestic_dog n 1 1 @ 1 0 00000002  ' >wordnet/index.noun
+    for part in verb adj adv; do
+        : >wordnet/data.$part
+        : >wordnet/index.$part
     done
+    cp -r wordnet xwordnet && cp -r "$here/data/family-betae" betae && cp -r betae xbetae
+    cp "$here/fuzz/corpus/torch/plain" plain.ckpt && cp "$here/fuzz/corpus/torch/half" half.ckpt
+    printf '%s\t%s\t%s\n' 0 a 1 2 b 3 4 c 5 6 a 7 8 b 9 >ten.tsv
+    "$WFRE" import ten.tsv -o ten.kg
+    echo '[{"left": [1,0,0,0,0], "right": [0,1,0,0,0]},' \
+        '{"left": [0.2,0.4], "right": [0.2,0.4], "block": 2, "radius": 3}]' >cases.json
+    echo "?x : r0(?y, ?x) & (r1(e2, ?y) | r1('e3', ?y)) & !r0(e3, ?x)" >logic.txt
+    echo '(i,(p,r0,(u,(e,e1),(e,e2))),(n,(p,r1^-1,(e,e3))))' >tree.txt
+    cat >query.rq <<'END'
+PREFIX x: <http://x/>
+SELECT ?s (COUNT(?o) AS ?n) { ?s x:r0/x:r1* ?o OPTIONAL { ?s x:p ?p FILTER(?p > 1 || REGEX(STR(?p), "^a")) } }
+GROUP BY ?s HAVING (COUNT(?o) >= 1) ORDER BY DESC(?n) LIMIT 5
+END
 }
+for make in make_graphs make_models make_folders; do
+    $make >made 2>&1 || { cat made; exit 1; }
+done
 
-# attempt EXPECTED COMMAND...: EXPECTED is a file with the output of the whole one, or "any".
-attempt() {
-    local expected=$1 code
-    shift
-    runs=$((runs + 1))
-    (ulimit -t 5 && exec timeout -s KILL 30 "$@") >out 2>err </dev/null
-    code=$?
-    if [ $code -eq 137 ] || [ $code -eq 152 ]; then
-        hangs=$((hangs + 1)) && echo "hang: $*"
-    elif [ $code -ge 128 ] || grep -q 'Sanitizer\|runtime error' err; then
-        crashes=$((crashes + 1)) && echo "crash ($code): $*" && head -n 5 err
-    elif [ $code -ne 0 ]; then
-        refused=$((refused + 1))
-        [ "$i" -ge 0 ] || { echo "the whole file is refused: $*" && cat err; }
-        return
-    elif [ "$expected" = any ] || sed 's/ in [0-9.]* m\?s//' out | cmp -s - "$expected"; then
-        return
-    else
-        silent=$((silent + 1)) && echo "silent: $*"
-    fi
-    [ -z "${KEEP:-}" ] || cp "$file" "$KEEP/$runs-$file"
-}
+# ---- what is done with them -----------------------------------------------------------------------
 
-# whole NAME COMMAND...: keeps what the command says of the whole file.
-whole() {
-    local name=$1
-    shift
-    "$@" 2>/dev/null </dev/null | sed 's/ in [0-9.]* m\?s//' >"$name.expected"
-}
-
+pattern=${3:-.}
+chosen=yes
+line() { local IFS=$'\t'; [ $chosen = no ] || echo "$*" >>plan; }
+file() { [[ "$*" =~ $pattern ]] && chosen=yes || chosen=no; line file "$@"; }
+sealed() { [[ "sealed $*" =~ $pattern ]] && chosen=yes || chosen=no; line sealed "$@"; }
+run() { line run "$@"; }
 ask='?x : r0(?y, ?x) & r1(e2, ?y) & !r0(e3, ?x)'
-seal=${SEAL:-} # a program that makes the checksums of a file fit again
-whole ask "$WFRE" ask g.kg "$ask"
-whole info "$WFRE" info g.kg --hierarchy
-whole predict "$WFRE" ask g.kg m.safetensors "$ask" --top 2
-whole eval "$WFRE" eval g.kg m.safetensors q.tsv --csv
-cp g.kg x.kg && whole infox "$WFRE" info x.kg --hierarchy
-for ((i = -1; i < count; i++)); do
-    file=x.kg && mutate g.kg x.kg
-    attempt ask.expected "$WFRE" ask x.kg "$ask"
-    WFRE_CHECK=use attempt ask.expected "$WFRE" ask x.kg "$ask"
-    WFRE_CHECK=use attempt infox.expected "$WFRE" info x.kg --hierarchy
-    if [ -n "$seal" ] && "$seal" x.kg; then
-        for check in open use; do
-            WFRE_CHECK=$check attempt any "$WFRE" ask x.kg "$ask"
-            WFRE_CHECK=$check attempt any "$WFRE" info x.kg --hierarchy --triangles 10
-            WFRE_CHECK=$check attempt any "$WFRE" sample x.kg -o y.tsv --types 1p --count 2
-        done
-        attempt any "$WFRE" train x.kg -o y.safetensors $small --steps 1
-    fi
-    file=x.safetensors && mutate m.safetensors x.safetensors
-    attempt predict.expected "$WFRE" ask g.kg x.safetensors "$ask" --top 2
-    attempt any "$WFRE" info --check x.safetensors
-    cmp -s m.safetensors x.safetensors || ! "$WFRE" info --check x.safetensors >/dev/null 2>&1 ||
-        { silent=$((silent + 1)) && echo "silent: info --check x.safetensors"; }
-    if [ -n "$seal" ] && "$seal" x.safetensors; then
-        attempt any "$WFRE" ask g.kg x.safetensors "$ask" --top 2
-        attempt any "$WFRE" eval g.kg x.safetensors q.tsv --csv
-        attempt any "$WFRE" export x.safetensors -o y.safetensors
-    fi
-    file=x.tsv.gz && mutate t.tsv.gz x.tsv.gz
-    attempt any "$WFRE" import x.tsv.gz -o y.kg
-    if "$WFRE" import x.tsv.gz -o y.kg >/dev/null 2>&1 && ! gzip -tq x.tsv.gz 2>/dev/null &&
-        [ "$(head -c 2 x.tsv.gz | od -An -tx1)" = " 1f 8b" ]; then
-        silent=$((silent + 1)) && echo "silent: import x.tsv.gz"
-    fi
-    for format in t.tsv t.nt t.ttl; do
-        file=x.${format#t.} && mutate $format "$file"
-        attempt any "$WFRE" import "$file" -o y.kg
-        [ ! -s y.kg ] || attempt any "$WFRE" info --check y.kg
-        rm -f y.kg
+select='SELECT * { ?s ?p ?o . OPTIONAL { ?o ?q ?z } } LIMIT 30'
+
+# Snapshots, looked at when they are opened and part by part. What is derived from a snapshot is the
+# same or not made.
+use_graph() { # CHECK FILE
+    local check
+    for check in open use; do
+        run "$1" WFRE_CHECK=$check ask $2 "$ask" -j 1
+        run "$1" WFRE_CHECK=$check ask $2 "$select" --format csv
+        run "$1" WFRE_CHECK=$check info $2 --hierarchy --triangles 10 -j 1
+        run "$1" WFRE_CHECK=$check export $2 -o y.nt
     done
-    file=xq.tsv && mutate q.tsv xq.tsv
-    attempt any "$WFRE" info xq.tsv
-    attempt any "$WFRE" eval g.kg m.safetensors xq.tsv --csv
-    file=xs.tsv && mutate s.tsv xs.tsv
-    attempt any "$WFRE" eval g.kg q.tsv --scores xs.tsv --csv
-    file=x.checkpoint && mutate c.checkpoint x.checkpoint
-    cp m.safetensors x.safetensors
-    attempt any "$WFRE" train g.kg -o x.safetensors --resume --steps 1
-    mutate c.checkpoint x.checkpoint
-    cp m.safetensors x.safetensors
-    if ! cmp -s c.checkpoint x.checkpoint &&
-        "$WFRE" train g.kg -o x.safetensors --resume --steps 1 >/dev/null 2>&1; then
-        silent=$((silent + 1)) && echo 'silent: train --resume'
-    fi
-    rm -rf xbetae xwordnet && cp -r betae xbetae && cp -r wordnet xwordnet
-    for name in betae/*.pkl wordnet/*.noun; do
-        [ $((RANDOM % 2)) = 0 ] || mutate "$name" "x$name"
+    run "$1" info $2 --check
+    run "$1" ask $2 m.safetensors "$ask" --top 2 -j 1
+    run "$1" sample $2 -o - --types 1p,2in --count 2 -j 1
+    run "$1" add $2 m.safetensors new.tsv -o y.kg y.safetensors -j 1
+    run "$1" eval $2 m.safetensors q.tsv --csv -j 1
+    run "$1" train $2 -o y.safetensors $small --steps 1
+}
+file g.kg x.kg && use_graph same x.kg
+sealed g.kg x.kg && use_graph any x.kg
+for kind in file sealed; do
+    $kind r.kg xr.kg
+    [ $kind = file ] && check=same || check=any
+    for way in open use; do
+        run $check WFRE_CHECK=$way ask xr.kg "$select" --format json
+        run $check WFRE_CHECK=$way ask xr.kg --file query.rq --format csv
+        run $check WFRE_CHECK=$way export xr.kg -o y.ttl
     done
-    file=xbetae/id2ent.pkl
-    attempt any "$WFRE" import xbetae -o y.kg
-    attempt any "$WFRE" queries xbetae -o y.tsv --split valid
-    file=xwordnet/data.noun
-    attempt any "$WFRE" import xwordnet -o y.kg
-    [ "$i" -ge 0 ] || [ "$refused" -eq 0 ] || exit 1
+    run $check info xr.kg --check
 done
-echo "$runs runs on mutated files: $refused refused, $crashes crashes, $hangs hangs, $silent silent"
-[ $((crashes + hangs + silent)) -eq 0 ]
+file old.kg xold.kg
+run same ask xold.kg '?x : r0(e3, ?x)'
+run same WFRE_CHECK=use ask xold.kg '?x : r0(e3, ?x)'
+run any info xold.kg --check
+file one.kg xone.kg
+run any info xone.kg --check
+run any WFRE_CHECK=use ask xone.kg '?x : !(?x = ?x)'
+
+# Models.
+use_model() { # CHECK FILE
+    run "$1" ask g.kg $2 "$ask" --top 2 -j 1
+    run "$1" ask g.kg $2 "$ask" --only predicted --explain --exhaustive -j 1
+    run "$1" eval g.kg $2 q.tsv --csv -j 1
+    run "$1" eval g.kg $2 q.tsv --by edges --csv -j 1
+    run "$1" export $2 -o y.safetensors --bf16 -j 1
+    run "$1" add g.kg $2 new.tsv -o y.kg y.safetensors -j 1
+    run "$1" train g.kg --from $2 -o y.safetensors --steps 1 --validate 0 --calibrate 0 -j 1
+}
+file m.safetensors x.safetensors
+run refused info --check x.safetensors
+use_model same x.safetensors
+sealed m.safetensors x.safetensors
+run any info --check x.safetensors
+use_model any x.safetensors
+file b.safetensors xb.safetensors
+run refused info --check xb.safetensors
+run same ask g.kg xb.safetensors "$ask" --top 2 -j 1
+file old.safetensors xold.safetensors
+run any info --check xold.safetensors
+run any ask old.kg xold.safetensors '?x : r0(e3, ?x)' -j 1
+
+# Unfinished work.
+resume() { # CHECK
+    line copy c.unfinished.safetensors x.unfinished.safetensors
+    line copy l.jsonl x.log.jsonl
+    line copy s.checkpoint x.checkpoint
+    line remove x.safetensors
+    run "$1" train g.kg -o x.safetensors --resume --validate 0 --calibrate 0 -j 1
+}
+[ -e c.unfinished.safetensors ] || cp m.safetensors c.unfinished.safetensors
+file s.checkpoint x.checkpoint && resume refused
+sealed s.checkpoint x.checkpoint && resume any
+file l.jsonl x.log.jsonl && resume any
+run any eval g.kg m.safetensors q.tsv --log x.log.jsonl --report page --bootstrap 2 -j 1
+file p.partial "$partial"
+run same eval g.kg m.safetensors q.tsv --exhaustive -j 1 --csv
+sweep() {
+    run "$1" sweep g.kg q.tsv -o swept --seeds 1 --steps 1 --set dim=10 --set bases=1 --set batch=4 \
+        --set negatives=2 --set lift=no --set edges=no -j 1 --csv
+}
+file one.standings "swept/$(cd sweep && echo *.standings)" && sweep same
+file settings.txt swept/settings.txt && sweep any
+
+# Query sets, scores, questions.
+file q.tsv xq.tsv
+run any info xq.tsv
+run any eval g.kg m.safetensors xq.tsv --csv -j 1
+run any eval g.kg xq.tsv --scores s.tsv --csv -j 1
+run any train g.kg -o y.safetensors $small --steps 1 --queries xq.tsv
+file s.tsv xs.tsv
+run any eval g.kg q.tsv --scores xs.tsv --csv -j 1
+file cases.json xcases.json
+run any score xcases.json
+for text in logic.txt tree.txt; do
+    file $text x$text
+    run any ask g.kg --timeout 2s '<x'$text -j 1
+    run any ask g.kg m.safetensors --file x$text --timeout 2s -j 1
+done
+file query.rq x.rq
+run any ask r.kg --file x.rq --format csv --timeout 2s
+run any ask --check --file x.rq
+
+# Sources of a graph. What import takes is a graph that holds.
+import() { # CHECK FILE OPTION...
+    run "$@"
+    run any info --check y.kg
+}
+for source in t.tsv t.csv t.nt t.nq t.ttl t.trig; do
+    file $source x.${source#t.}
+    case $source in *.tsv | *.nt) check=lines ;; *) check=any ;; esac
+    run $check import x.${source#t.} -o y.kg --json --allow-empty
+    run any info --check y.kg
+    [ $source = t.tsv ] || run any import x.${source#t.} -o y.kg --literals entities --allow-empty
+done
+file new.tsv xnew.tsv
+run any add g.kg m.safetensors xnew.tsv -o y2.kg y.safetensors -j 1
+for source in t.tsv.gz t.nt.gz; do
+    file $source x.${source#t.}
+    run gzip import x.${source#t.} -o y.kg --allow-empty
+done
+file labels.tsv xlabels.tsv
+run any import t.tsv -o y.kg --labels xlabels.tsv
+for name in id2ent.pkl id2rel.pkl train.txt; do
+    file betae/$name xbetae/$name
+    run any import xbetae -o y.kg
+done
+for name in valid-queries.pkl valid-easy-answers.pkl valid-hard-answers.pkl; do
+    file betae/$name xbetae/$name
+    run any queries xbetae -o y.tsv --split valid
+    run any queries xbetae --split valid --verify
+done
+for name in data.noun index.noun; do
+    file wordnet/$name xwordnet/$name
+    run any import xwordnet -o y.kg
+done
+for name in plain half; do
+    file $name.ckpt x$name.ckpt
+    run any convert ten.kg x$name.ckpt -o y.safetensors --preset paper-nell
+done
+"$MUTATE" plan "${1:-20}" "${2:-1}"
