@@ -161,7 +161,7 @@ static bool call(wfre_sq_exec *x, const wfre_sq_expression *e, wfre_sq_value *va
 bool wfre_sq_evaluate(wfre_sq_exec *x, const wfre_sq_expression *e, wfre_sq_value *value)
 {
     wfre_rdf_id id;
-    if (x->status != WFRE_OK)
+    if (x->status != WFRE_OK || wfre_sq_tick(x) != WFRE_SQ_GO)
         return false;
     switch (e->op) {
     case WFRE_SQ_CONSTANT:

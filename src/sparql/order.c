@@ -18,6 +18,8 @@ typedef struct orderer {
     double *subjects; /* different ones of its predicate */
     double *objects;
     bool *placed; /* by filter */
+    uint64_t *seen;
+    const wfre_sq_expression **ready; /* where the next filter goes that has found its step */
     bool first;
 } orderer;
 
@@ -152,10 +154,24 @@ static wfre_sq_slot shared_slot(const orderer *o, const wfre_sq_atom *atom,
     return best;
 }
 
+/* Whether the step that binds a slot meets the atom; *only: nothing else is unbound in it. */
+static bool meets(const orderer *o, uint32_t index, wfre_sq_slot slot, bool *only)
+{
+    const wfre_sq_atom *atom = &o->node->atoms[index];
+    wfre_sq_slot slots[3];
+    if (o->done[index] || atom->path || atom->twice || !has_slot(atom, slot))
+        return false;
+    *only = free_slots(o, atom, slots) == 1;
+    return *only || (o->first && atom->at[WFRE_RDF_P].slot == WFRE_NONE);
+}
+
 /* Meets the columns of a slot. Atoms in which nothing else is unbound are done thereby. */
 static wfre_sq_flow meet(orderer *o, wfre_sq_slot slot, wfre_sq_step *step)
 {
-    uint32_t count = o->node->atom_count;
+    uint32_t count = 0;
+    bool only;
+    for (uint32_t i = 0; i < o->node->atom_count; i++)
+        count += meets(o, i, slot, &only);
     step->kind = WFRE_SQ_MEET;
     step->slot = slot;
     step->column_atoms = wfre_arena_alloc(o->arena, count, sizeof *step->column_atoms);
@@ -164,14 +180,9 @@ static wfre_sq_flow meet(orderer *o, wfre_sq_slot slot, wfre_sq_step *step)
     if (!step->column_atoms || !step->column_places || !step->columns)
         return wfre_sq_no_memory(o->x);
     memset(step->columns, 0, count * sizeof *step->columns);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < o->node->atom_count; i++) {
         const wfre_sq_atom *atom = &o->node->atoms[i];
-        wfre_sq_slot slots[3];
-        if (o->done[i] || atom->path || !has_slot(atom, slot))
-            continue;
-        bool only = free_slots(o, atom, slots) == 1;
-        bool thin = o->first && atom->at[WFRE_RDF_P].slot == WFRE_NONE;
-        if (atom->twice || (!only && !thin))
+        if (!meets(o, i, slot, &only))
             continue;
         step->column_atoms[step->column_count] = atom;
         step->column_places[step->column_count++] = place_of_slot(atom, slot);
@@ -216,26 +227,26 @@ static void bind_step(orderer *o, const wfre_sq_step *step)
             wfre_sq_slots_add(o->bound, step->atom->at[i].slot);
 }
 
-/* Puts the filters behind the step that have now all that the pattern binds for them. */
+/* Puts the filters behind the step that have now all that the pattern binds for them: the last of
+ * o->ready, which has room for all. */
 static wfre_sq_flow place_filters(orderer *o, wfre_sq_step *step)
 {
     size_t words = o->x->plan->words;
-    uint64_t *seen = wfre_arena_alloc(o->arena, words, sizeof *seen);
-    step->filters =
-        wfre_arena_alloc(o->arena, (size_t)o->node->filter_count + 1, sizeof *step->filters);
-    if (!seen || !step->filters)
-        return wfre_sq_no_memory(o->x);
+    step->filters = o->ready;
     for (uint32_t i = 0; i < o->node->filter_count; i++) {
         if (o->placed[i])
             continue;
-        memset(seen, 0, words * sizeof *seen);
-        wfre_sq_expression_slots(o->node->filters[i], seen);
+        memset(o->seen, 0, words * sizeof *o->seen);
+        wfre_sq_expression_slots(o->node->filters[i], o->seen);
         bool ready = true;
         for (size_t w = 0; w < words; w++)
-            ready &= (seen[w] & o->node->possible[w] & ~o->bound[w]) == 0;
+            ready &= (o->seen[w] & o->node->possible[w] & ~o->bound[w]) == 0;
+        if (wfre_sq_tick(o->x) != WFRE_SQ_GO)
+            return WFRE_SQ_FAIL;
         if (!ready)
             continue;
-        step->filters[step->filter_count++] = o->node->filters[i];
+        *o->ready++ = o->node->filters[i];
+        step->filter_count++;
         o->placed[i] = true;
     }
     return WFRE_SQ_GO;
@@ -249,11 +260,13 @@ static wfre_sq_flow allocate(orderer *o, const uint64_t *bound)
     o->counts = wfre_arena_alloc(o->arena, atoms, sizeof *o->counts);
     o->subjects = wfre_arena_alloc(o->arena, atoms, sizeof *o->subjects);
     o->objects = wfre_arena_alloc(o->arena, atoms, sizeof *o->objects);
+    o->seen = wfre_arena_alloc(o->arena, words, sizeof *o->seen);
+    o->ready = wfre_arena_alloc(o->arena, (size_t)o->node->filter_count + 1, sizeof *o->ready);
     o->placed = wfre_arena_alloc(o->arena, (size_t)o->node->filter_count + 1, sizeof *o->placed);
     /* at most a step for each atom and each slot */
     o->node->steps = wfre_arena_alloc(o->arena, 4 * atoms, sizeof *o->node->steps);
     if (!o->bound || !o->done || !o->counts || !o->subjects || !o->objects || !o->placed ||
-        !o->node->steps)
+        !o->seen || !o->ready || !o->node->steps)
         return wfre_sq_no_memory(o->x);
     memcpy(o->bound, bound, words * sizeof *bound);
     memset(o->done, 0, atoms * sizeof *o->done);
@@ -272,7 +285,7 @@ wfre_sq_flow wfre_sq_plan_steps(wfre_sq_exec *x, wfre_sq_node *node, const uint6
     for (uint32_t i; (i = next_atom(&o)) != WFRE_NONE; o.first = false) {
         wfre_sq_step *step = &node->steps[node->step_count];
         double rows = fan(&o, i);
-        if (make_step(&o, i, step) != WFRE_SQ_GO)
+        if (wfre_sq_check_time(x) != WFRE_SQ_GO || make_step(&o, i, step) != WFRE_SQ_GO)
             return WFRE_SQ_FAIL;
         node->step_count++;
         bind_step(&o, step);

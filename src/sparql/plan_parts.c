@@ -133,10 +133,20 @@ wfre_sq_flow wfre_sq_add_filter(wfre_sq_planner *pl, const wfre_sq_expression **
         GO(wfre_sq_add_filter(pl, filters, count, e->arguments[0]));
         return wfre_sq_add_filter(pl, filters, count, e->arguments[1]);
     }
-    const wfre_sq_expression **grown =
-        wfre_arena_alloc(pl->arena, (size_t)*count + 1, sizeof *grown);
+    /* Lists are shared until one of their owners appends: a place that is taken belongs to another.
+     */
+    bool full = (*count & (*count - 1)) == 0;
+    if (!full && !(*filters)[*count]) {
+        (*filters)[(*count)++] = e;
+        return WFRE_SQ_GO;
+    }
+    size_t room = 1;
+    while (room <= *count)
+        room *= 2;
+    const wfre_sq_expression **grown = wfre_arena_alloc(pl->arena, room, sizeof *grown);
     if (!grown)
         return wfre_sq_no_memory(pl->x);
+    memset((void *)grown, 0, room * sizeof *grown);
     if (*count)
         memcpy(grown, *filters, *count * sizeof *grown);
     grown[(*count)++] = e;
