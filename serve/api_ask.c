@@ -3,6 +3,7 @@
  * A batch is given up when it takes much longer than questions usually do, or when one of its
  * clients leaves; what is not answered then is asked alone, so that one hard question delays the
  * others by a fraction of a second only. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,18 @@ static const double BATCH_SECONDS = 0.5;
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
-static void put_cell(serve_buffer *buffer, const wfre_graph *graph, const wfre_query *query,
-                     uint32_t column, uint32_t id)
+static void put_row(serve_buffer *buffer, const serve_world *world, const wfre_query *query,
+                    const uint32_t *ids, uint32_t width)
 {
-    if (wfre_query_column_is_relation(query, column))
-        serve_put_relation(buffer, graph, id);
-    else
-        serve_put_entity(buffer, graph, id);
+    serve_put(buffer, "[");
+    for (uint32_t c = 0; c < width; c++) {
+        serve_put(buffer, c ? "," : "");
+        if (wfre_query_column_is_relation(query, c))
+            serve_put_relation(buffer, world, ids[c]);
+        else
+            serve_put_entity(buffer, world, ids[c]);
+    }
+    serve_put(buffer, "]");
 }
 
 /* Begins an answer: the question in its forms, and its variables. */
@@ -33,12 +39,9 @@ static void put_head(serve_buffer *buffer, const serve_world *world, const serve
         serve_put(buffer, "null");
     else
         serve_put_forms(buffer, world, question);
-    serve_put(buffer, ",\"variables\":[");
-    for (uint32_t i = 0; i < wfre_query_width(query); i++) {
-        serve_put(buffer, i ? "," : "");
-        serve_put_text(buffer, wfre_query_column_name(query, i));
-    }
-    serve_put(buffer, "],\"known\":");
+    serve_put(buffer, ",\"variables\":");
+    serve_put_variables(buffer, query);
+    serve_put(buffer, ",\"known\":");
 }
 
 static void put_tail(serve_buffer *buffer, const serve_worker *worker, double seconds)
@@ -53,26 +56,22 @@ static void put_tail(serve_buffer *buffer, const serve_worker *worker, double se
 static void put_known(serve_buffer *buffer, const serve_worker *worker,
                       const serve_question *question, wfre_list known)
 {
-    serve_put_format(buffer, "{\"count\":%zu,\"rows\":[", known.count);
+    serve_put_format(buffer, "{\"count\":%zu,\"complete\":true,\"rows\":[", known.count);
     for (size_t i = 0; i < question->known && question->known_offset + i < known.count; i++) {
-        serve_put(buffer, i ? ",[" : "[");
-        serve_put_entity(buffer, worker->world->graph, known.ids[question->known_offset + i]);
-        serve_put(buffer, "]");
+        serve_put(buffer, i ? "," : "");
+        put_row(buffer, worker->world, question->query, &known.ids[question->known_offset + i], 1);
     }
     serve_put(buffer, "]}");
 }
 
-static void put_prediction(serve_buffer *buffer, const wfre_graph *graph,
-                           const wfre_prediction *prediction)
+static void put_chances(serve_buffer *buffer, double probability, double missing, double score)
 {
-    serve_put(buffer, "{\"row\":[");
-    serve_put_entity(buffer, graph, prediction->entity);
-    serve_put(buffer, "],\"probability\":");
-    serve_put_number(buffer, prediction->probability);
+    serve_put(buffer, ",\"probability\":");
+    serve_put_number(buffer, probability);
     serve_put(buffer, ",\"missing_probability\":");
-    serve_put_number(buffer, prediction->missing_probability);
+    serve_put_number(buffer, missing);
     serve_put(buffer, ",\"score\":");
-    serve_put_number(buffer, prediction->score);
+    serve_put_number(buffer, score);
     serve_put(buffer, "}");
 }
 
@@ -85,8 +84,10 @@ static void answer(serve_request *request, const serve_worker *worker,
     put_known(&buffer, worker, question, answers->known);
     serve_put(&buffer, ",\"predicted\":[");
     for (size_t i = 0; i < answers->predicted_count; i++) {
-        serve_put(&buffer, i ? "," : "");
-        put_prediction(&buffer, worker->world->graph, &answers->predicted[i]);
+        const wfre_prediction *one = &answers->predicted[i];
+        serve_put(&buffer, i ? ",{\"row\":" : "{\"row\":");
+        put_row(&buffer, worker->world, question->query, &one->entity, 1);
+        put_chances(&buffer, one->probability, one->missing_probability, one->score);
     }
     serve_put(&buffer, "],\"unpredicted\":");
     serve_put_text(&buffer, answers->unpredicted);
@@ -95,49 +96,71 @@ static void answer(serve_request *request, const serve_worker *worker,
     serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
 }
 
-/* ---- questions for tuples, and whether something holds ------------------------------------ */
+/* ---- rows of several variables, relations, counts, and whether something holds ------------ */
 
-static bool is_cancelled(void *context)
+static void put_reply_known(serve_buffer *buffer, const serve_worker *worker,
+                            const serve_question *question, const wfre_reply *reply)
 {
-    return wfre_cancel_status(context) != WFRE_OK;
+    const wfre_tuples *known = &reply->known;
+    serve_put_format(buffer, "{\"count\":%" PRIu64 ",\"complete\":%s,\"rows\":[", reply->total,
+                     known->complete ? "true" : "false");
+    size_t begin = question->known_offset, shown = 0;
+    for (size_t i = begin; i < known->count && shown < question->known; i++, shown++) {
+        serve_put(buffer, shown ? "," : "");
+        put_row(buffer, worker->world, question->query, known->ids + i * known->width,
+                known->width);
+    }
+    if (reply->counts) {
+        serve_put(buffer, "],\"counts\":[");
+        for (size_t i = 0; i < shown; i++)
+            serve_put_format(buffer, "%s%" PRIu64, i ? "," : "", reply->counts[begin + i]);
+    }
+    serve_put(buffer, "]}");
 }
 
-static void ask_tuples(serve_request *request, serve_worker *worker, serve_question *question)
+static void put_reply(serve_buffer *buffer, const serve_worker *worker,
+                      const serve_question *question, const wfre_reply *reply)
+{
+    put_head(buffer, worker->world, question);
+    put_reply_known(buffer, worker, question, reply);
+    serve_put(buffer, ",\"predicted\":[");
+    for (size_t i = 0; i < reply->predicted_count; i++) {
+        const wfre_predicted_row *row = &reply->predicted[i];
+        serve_put(buffer, i ? ",{\"row\":" : "{\"row\":");
+        put_row(buffer, worker->world, question->query, row->ids, reply->width);
+        put_chances(buffer, row->probability, row->missing_probability, row->score);
+    }
+    serve_put(buffer, "],\"unpredicted\":");
+    serve_put_text(buffer, reply->unpredicted);
+    serve_put(buffer, ",\"holds\":");
+    if (reply->verdict == WFRE_VERDICT_NONE) {
+        serve_put(buffer, "null");
+    } else {
+        serve_put_text(buffer, wfre_verdict_name(reply->verdict));
+        serve_put(buffer, ",\"probability\":");
+        serve_put_number(buffer, reply->probability);
+    }
+    if (reply->counts) {
+        serve_put(buffer, ",\"expected\":");
+        serve_put_number(buffer, reply->expected);
+    }
+}
+
+static void ask_rows(serve_request *request, serve_worker *worker, serve_question *question)
 {
     serve_buffer buffer = {0};
-    wfre_tuples rows;
+    wfre_reply *reply = NULL;
     wfre_error error;
-    const wfre_query *query = question->query;
-    const wfre_monitor monitor = {.interrupted = is_cancelled, .context = worker->cancel};
-    wfre_status status = WFRE_OK;
-    if (!worker->exact)
-        status = wfre_exact_create(worker->world->graph, &worker->exact, &error);
-    if (status == WFRE_OK)
-        status = wfre_exact_tuples(worker->exact, question->options.split, query,
-                                   (size_t)request->server->options->rows, serve_left(request),
-                                   &monitor, &rows, &error);
-    if (status != WFRE_OK) {
+    wfre_question asked = {question->query, question->options};
+    asked.options.timeout = serve_left(request);
+    if (wfre_session_reply(worker->session, &asked, (size_t)request->server->options->rows,
+                           worker->cancel, &reply, &error) != WFRE_OK) {
         serve_fail(request, &error);
         return;
     }
-    put_head(&buffer, worker->world, question);
-    serve_put_format(&buffer, "{\"count\":%zu,\"complete\":%s,\"rows\":[", rows.count,
-                     rows.complete ? "true" : "false");
-    for (size_t i = 0; i < question->known && question->known_offset + i < rows.count; i++) {
-        const uint32_t *row = rows.ids + (question->known_offset + i) * rows.width;
-        for (uint32_t c = 0; c < rows.width; c++) {
-            serve_put(&buffer, c ? "," : i ? ",[" : "[");
-            put_cell(&buffer, worker->world->graph, query, c, row[c]);
-        }
-        serve_put(&buffer, rows.width ? "]" : i ? ",[]" : "[]");
-    }
-    serve_put_format(&buffer, "]},\"predicted\":[],\"unpredicted\":%s,\"holds\":%s",
-                     worker->world->model ? "\"only questions for one entity are predicted\""
-                                          : "null",
-                     rows.width > 0   ? "null"
-                     : rows.count > 0 ? "\"proven\""
-                                      : "null");
+    put_reply(&buffer, worker, question, reply);
     put_tail(&buffer, worker, serve_clock() - request->begun);
+    wfre_reply_free(reply);
     serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
 }
 
@@ -196,9 +219,9 @@ static bool read_question(serve_request *request, serve_worker *worker, serve_qu
     }
     if (!question->query)
         ask_table(request, worker, question);
-    else if (wfre_query_width(question->query) != 1 ||
+    else if (wfre_query_width(question->query) != 1 || wfre_query_counted(question->query) > 0 ||
              wfre_query_column_is_relation(question->query, 0))
-        ask_tuples(request, worker, question);
+        ask_rows(request, worker, question);
     else
         return true;
     return false;
@@ -243,11 +266,8 @@ static void ask_together(serve_worker *worker, serve_request **batch, const size
             answer(*request, worker, &questions[where[i]], &answers[i]);
         } else if (count == 1 ||
                    !retry(worker, request, status == WFRE_OK ? answers[i].status : status)) {
-            if (status == WFRE_OK) {
-                error = (wfre_error){.code = answers[i].status, .offset = WFRE_NO_OFFSET};
-                (void)snprintf(error.message, sizeof error.message, "%s",
-                               answers[i].message ? answers[i].message : "");
-            }
+            if (status == WFRE_OK)
+                error = serve_answers_error(&answers[i]);
             serve_fail(*request, &error);
         }
     }

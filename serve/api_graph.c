@@ -1,4 +1,5 @@
 /* GET /api/complete, /api/entity/ID, /api/around: looking around in the graph. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,57 +30,107 @@ static bool is_entity(serve_request *request, const wfre_graph *graph, uint64_t 
 
 /* ---- one entity --------------------------------------------------------------------------- */
 
-static void put_relation_group(serve_buffer *buffer, const wfre_graph *graph,
-                               wfre_relation relation, wfre_list targets, size_t examples)
+static void put_relation_group(serve_buffer *buffer, const serve_world *world,
+                               const wfre_described_relation *group, size_t examples)
 {
-    serve_put_format(buffer, "{\"relation\":%u,\"name\":", relation);
-    serve_put_name(buffer, wfre_graph_relation_name(graph, relation));
+    const wfre_graph *graph = world->graph;
+    serve_put_format(buffer, "{\"relation\":%u,\"name\":", group->relation);
+    serve_put_name(buffer, wfre_graph_relation_name(graph, group->relation));
     serve_put(buffer, ",\"label\":");
-    serve_put_name(buffer, wfre_graph_relation_label(graph, relation));
+    serve_put_name(buffer, wfre_graph_relation_label(graph, group->relation));
     serve_put_format(buffer, ",\"inverse\":%s,\"count\":%zu,\"examples\":[",
-                     relation & 1 ? "true" : "false", targets.count);
-    for (size_t i = 0; i < targets.count && i < examples; i++) {
+                     group->relation & 1 ? "true" : "false", group->targets.count);
+    for (size_t i = 0; i < group->targets.count && i < examples; i++) {
         serve_put(buffer, i ? "," : "");
-        serve_put_entity(buffer, graph, targets.ids[i]);
+        serve_put_entity(buffer, world, group->targets.ids[i]);
     }
     serve_put(buffer, "]}");
 }
 
-typedef struct triples {
-    serve_buffer *buffer;
-    bool any;
-    char iri[2048];
-} triples;
-
-static void describe(serve_request *request, const serve_world *world, wfre_entity id)
+static void put_attribute(serve_buffer *buffer, const wfre_described_attribute *attribute)
 {
-    const wfre_graph *graph = world->graph;
-    serve_buffer buffer = {0};
-    uint64_t limit;
-    if (!serve_parameter_number(request, "limit", 20, 1000, &limit) ||
-        serve_tag(request, (serve_world *)(uintptr_t)world, ""))
-        return;
-    serve_put_format(&buffer, "{\"id\":%u,\"name\":", id);
-    serve_put_name(&buffer, wfre_graph_entity_name(graph, id));
-    serve_put(&buffer, ",\"label\":");
-    serve_put_name(&buffer, wfre_graph_entity_label(graph, id));
-    serve_put(&buffer, ",\"description\":");
-    serve_put_name(&buffer, wfre_graph_entity_description(graph, id));
-    serve_put(&buffer, ",\"attributes\":[],\"relations\":[");
-    bool any = false;
-    for (wfre_relation r = 0; r < wfre_graph_relations(graph); r++) {
-        wfre_list targets = wfre_graph_targets(graph, WFRE_TEST, r, id);
-        if (targets.count == 0)
-            continue;
-        serve_put(&buffer, any ? "," : "");
-        put_relation_group(&buffer, graph, r, targets, limit);
-        any = true;
+    serve_put(buffer, "{\"property\":");
+    serve_put_name(buffer, attribute->property);
+    serve_put(buffer, ",\"name\":");
+    serve_put_name(buffer, attribute->label.bytes ? attribute->label : attribute->property);
+    serve_put(buffer, ",\"value\":");
+    serve_put_name(buffer, attribute->value);
+    serve_put(buffer, ",\"language\":");
+    serve_put_name(buffer, attribute->language.length > 0 ? attribute->language : (wfre_name){0});
+    serve_put(buffer, ",\"datatype\":");
+    serve_put_name(buffer, attribute->datatype.length > 0 ? attribute->datatype : (wfre_name){0});
+    serve_put(buffer, "}");
+}
+
+static void put_description(serve_buffer *buffer, const serve_world *world,
+                            const wfre_description *description, size_t limit)
+{
+    serve_put_entity(buffer, world, description->entity);
+    if (buffer->length > 0)
+        buffer->length--; /* the brace comes later */
+    serve_put_format(buffer, ",\"edges\":%" PRIu64 ",\"attributes\":[", description->edge_count);
+    for (size_t i = 0; i < description->attribute_count; i++) {
+        serve_put(buffer, i ? "," : "");
+        put_attribute(buffer, &description->attributes[i]);
     }
-    serve_put(&buffer, "]}\n");
+    serve_put(buffer, "],\"relations\":[");
+    for (size_t i = 0; i < description->relation_count; i++) {
+        serve_put(buffer, i ? "," : "");
+        put_relation_group(buffer, world, &description->relations[i], limit);
+    }
+    serve_put(buffer, "]}\n");
+}
+
+static void put_missing(serve_buffer *buffer, const serve_world *world,
+                        const wfre_description *description)
+{
+    serve_put(buffer, "{\"items\":[");
+    for (size_t i = 0; i < description->missing_count; i++) {
+        const wfre_missing_triple *triple = &description->missing[i];
+        serve_put(buffer, i ? ",{" : "{");
+        serve_put_triple(buffer, world, triple->head, triple->relation, triple->tail);
+        serve_put(buffer, ",\"probability\":");
+        serve_put_number(buffer, triple->probability);
+        serve_put(buffer, ",\"missing_probability\":");
+        serve_put_number(buffer, triple->missing_probability);
+        serve_put(buffer, ",\"score\":");
+        serve_put_number(buffer, triple->score);
+        serve_put(buffer, "}");
+    }
+    serve_put(buffer, "],\"unpredicted\":");
+    serve_put_text(buffer, description->unpredicted);
+    serve_put(buffer, "}\n");
+}
+
+/* All about an entity, or what it seems to lack. */
+static void describe(serve_request *request, serve_worker *worker, wfre_entity id, bool missing)
+{
+    serve_buffer buffer = {0};
+    wfre_describe_options options;
+    wfre_description *description = NULL;
+    wfre_error error;
+    uint64_t limit;
+    wfre_describe_options_default(&options);
+    if (!serve_parameter_number(request, "limit", 20, 1000, &limit) ||
+        !serve_parameter_real(request, "min_probability", 0, 1, &options.min_probability) ||
+        serve_tag(request, worker->world, ""))
+        return;
+    options.missing = missing ? limit : 0;
+    options.timeout = serve_left(request);
+    if (wfre_session_describe(worker->session, id, &options, worker->cancel, &description,
+                              &error) != WFRE_OK) {
+        serve_fail(request, &error);
+        return;
+    }
+    if (missing)
+        put_missing(&buffer, worker->world, description);
+    else
+        put_description(&buffer, worker->world, description, limit);
+    wfre_description_free(description);
     serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
 }
 
-static void list_edges(serve_request *request, const serve_world *world, wfre_entity id)
+static void list_edges(serve_request *request, serve_world *world, wfre_entity id)
 {
     serve_buffer buffer = {0};
     uint64_t relation, offset, limit;
@@ -92,13 +143,13 @@ static void list_edges(serve_request *request, const serve_world *world, wfre_en
                      "there is no relation with this number");
         return;
     }
-    if (serve_tag(request, (serve_world *)(uintptr_t)world, ""))
+    if (serve_tag(request, world, ""))
         return;
     wfre_list targets = wfre_graph_targets(world->graph, WFRE_TEST, (wfre_relation)relation, id);
     serve_put_format(&buffer, "{\"total\":%zu,\"items\":[", targets.count);
     for (size_t i = 0; i < limit && offset + i < targets.count; i++) {
         serve_put(&buffer, i ? "," : "");
-        serve_put_entity(&buffer, world->graph, targets.ids[offset + i]);
+        serve_put_entity(&buffer, world, targets.ids[offset + i]);
     }
     serve_put(&buffer, "]}\n");
     serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
@@ -113,7 +164,9 @@ void serve_entity(serve_request *request, serve_worker *worker)
     else if (!is_entity(request, worker->world->graph, id))
         return;
     else if (!*path)
-        describe(request, worker->world, id);
+        describe(request, worker, id, false);
+    else if (strcmp(path, "/missing") == 0)
+        describe(request, worker, id, true);
     else if (strcmp(path, "/edges") == 0)
         list_edges(request, worker->world, id);
     else
@@ -206,7 +259,7 @@ void serve_around(serve_request *request, serve_worker *worker)
     serve_put(&buffer, "{\"nodes\":[");
     for (size_t i = 0; i < w.count; i++) {
         serve_put(&buffer, i ? "," : "");
-        serve_put_entity(&buffer, graph, w.nodes[i]);
+        serve_put_entity(&buffer, worker->world, w.nodes[i]);
     }
     serve_put(&buffer, "],\"edges\":[");
     put_edges(&buffer, &w);
@@ -217,46 +270,103 @@ void serve_around(serve_request *request, serve_worker *worker)
 
 /* ---- completion --------------------------------------------------------------------------- */
 
-static void put_item(serve_buffer *buffer, const wfre_graph *graph, bool relation, uint32_t id,
-                     bool first)
+static void put_item(serve_buffer *buffer, const serve_world *world, const wfre_completion *item)
 {
-    serve_put_format(buffer, "%s{\"kind\":\"%s\",\"id\":%u,\"name\":", first ? "" : ",",
-                     relation ? "relation" : "entity", id);
-    serve_put_name(buffer, relation ? wfre_graph_relation_name(graph, id)
-                                    : wfre_graph_entity_name(graph, id));
-    serve_put(buffer, ",\"label\":");
-    serve_put_name(buffer, relation ? wfre_graph_relation_label(graph, id)
-                                    : wfre_graph_entity_label(graph, id));
-    serve_put(buffer, ",\"description\":");
-    serve_put_name(buffer, relation ? (wfre_name){0} : wfre_graph_entity_description(graph, id));
-    serve_put_format(
-        buffer, ",\"count\":%llu}",
-        relation ? (unsigned long long)wfre_graph_relation_triples(graph, WFRE_TEST, id) : 0ull);
+    static const char *const MATCHES[] = {"exact", "prefix", "word", "part"};
+    serve_put_format(buffer, "{\"kind\":\"%s\",", item->is_relation ? "relation" : "entity");
+    size_t at = buffer->length;
+    if (item->is_relation)
+        serve_put_relation(buffer, world, item->id);
+    else
+        serve_put_entity(buffer, world, item->id);
+    if (!buffer->failed) { /* the object goes on: its braces are not needed */
+        buffer->bytes[at] = ' ';
+        buffer->length--;
+    }
+    serve_put_format(buffer, ",\"match\":\"%s\",\"fits\":%s,\"count\":%" PRIu64 "}",
+                     MATCHES[item->match], item->fits ? "true" : "false", item->count);
+}
+
+/* The known answers to the question that `after` is: what the relations must fit. False, having
+ * answered, if it is none. */
+static bool find_after(serve_request *request, serve_worker *worker, const char *after,
+                       wfre_query **query, wfre_answers **answers)
+{
+    wfre_error error;
+    wfre_question question;
+    wfre_ask_options_default(&question.options);
+    question.options.predicted = false;
+    question.options.timeout = serve_left(request);
+    wfre_status status =
+        wfre_query_parse_within(worker->world->graph, WFRE_NOTATION_AUTO, after, strlen(after),
+                                serve_left(request), worker->cancel, query, &error);
+    question.query = *query;
+    if (status == WFRE_OK)
+        status = wfre_session_ask(worker->session, &question, 1, worker->cancel, answers, &error);
+    if (status == WFRE_OK && (*answers)->status != WFRE_OK) {
+        error = serve_answers_error(*answers);
+        status = error.code;
+    }
+    if (status != WFRE_OK)
+        serve_fail(request, &error);
+    return status == WFRE_OK;
+}
+
+static void complete(serve_request *request, serve_worker *worker, wfre_complete_options *options,
+                     size_t limit)
+{
+    const char *text = serve_parameter(request, "text");
+    serve_buffer buffer = {0};
+    wfre_error error;
+    size_t count = 0;
+    wfre_completion *items = calloc(limit + 1, sizeof *items);
+    text = text ? text : "";
+    if (!items) {
+        serve_refuse(request, MHD_HTTP_SERVICE_UNAVAILABLE, "memory", "out of memory");
+    } else if (wfre_engine_complete(worker->world->engine, text, strlen(text), options, items,
+                                    limit, &count, &error) != WFRE_OK) {
+        serve_fail(request, &error);
+    } else {
+        serve_put(&buffer, "{\"items\":[");
+        for (size_t i = 0; i < count; i++) {
+            serve_put(&buffer, i ? "," : "");
+            put_item(&buffer, worker->world, &items[i]);
+        }
+        serve_put(&buffer, "]}\n");
+        serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
+    }
+    free(items);
 }
 
 void serve_complete(serve_request *request, serve_worker *worker)
 {
-    const wfre_graph *graph = worker->world->graph;
-    serve_buffer buffer = {0};
-    uint64_t limit;
-    uint32_t found[WFRE_NEAREST];
-    const char *text = serve_parameter(request, "text"), *kind = serve_parameter(request, "kind");
+    const char *kind = serve_parameter(request, "kind"), *after = serve_parameter(request, "after");
+    wfre_complete_options options;
+    wfre_query *query = NULL;
+    wfre_answers *answers = NULL;
+    uint64_t limit, having;
+    wfre_complete_options_default(&options);
+    kind = kind ? kind : "any";
+    if (strcmp(kind, "any") != 0 && strcmp(kind, "entity") != 0 && strcmp(kind, "relation") != 0) {
+        serve_refuse(request, MHD_HTTP_BAD_REQUEST, "argument",
+                     "`kind` is entity, relation or any");
+        return;
+    }
+    options.entities = strcmp(kind, "relation") != 0;
+    options.relations = strcmp(kind, "entity") != 0;
     if (!serve_parameter_number(request, "limit", 20, 1000, &limit) ||
+        !serve_parameter_number(request, "having", WFRE_NONE, WFRE_NONE, &having) ||
         serve_tag(request, worker->world, ""))
         return;
-    text = text ? text : "";
-    kind = kind ? kind : "any";
-    bool first = true;
-    serve_put(&buffer, "{\"items\":[");
-    for (int relations = 0; relations < 2; relations++) {
-        if (strcmp(kind, relations ? "entity" : "relation") == 0)
-            continue;
-        size_t most = limit < WFRE_NEAREST ? limit : WFRE_NEAREST;
-        size_t count = relations ? wfre_nearest_relations(graph, text, strlen(text), found, most)
-                                 : wfre_nearest_entities(graph, text, strlen(text), found, most);
-        for (size_t i = 0; i < count; i++, first = false)
-            put_item(&buffer, graph, relations, found[i], first);
+    if (having < wfre_graph_relations(worker->world->graph))
+        options.having = (wfre_relation)having;
+    if (!after || !*after) {
+        complete(request, worker, &options, limit);
+    } else if (find_after(request, worker, after, &query, &answers)) {
+        options.of = answers->known;
+        options.only = true;
+        complete(request, worker, &options, limit);
     }
-    serve_put(&buffer, "]}\n");
-    serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
+    wfre_answers_free(answers);
+    wfre_query_free(query);
 }

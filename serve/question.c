@@ -161,22 +161,60 @@ void serve_question_free(serve_question *question)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-void serve_put_entity(serve_buffer *buffer, const wfre_graph *graph, wfre_entity entity)
+static void put_iri(serve_buffer *buffer, wfre_status status, char *iri)
 {
+    serve_put(buffer, ",\"iri\":");
+    serve_put_text(buffer, status == WFRE_OK ? iri : NULL);
+    if (status == WFRE_OK)
+        wfre_string_free(iri);
+}
+
+void serve_put_entity(serve_buffer *buffer, const serve_world *world, wfre_entity entity)
+{
+    wfre_name about = wfre_graph_entity_description(world->graph, entity);
+    char *iri = NULL;
     serve_put_format(buffer, "{\"id\":%u,\"name\":", entity);
-    serve_put_name(buffer, wfre_graph_entity_name(graph, entity));
+    serve_put_name(buffer, wfre_graph_entity_name(world->graph, entity));
     serve_put(buffer, ",\"label\":");
-    serve_put_name(buffer, wfre_graph_entity_label(graph, entity));
+    serve_put_name(buffer, wfre_graph_entity_label(world->graph, entity));
+    wfre_status status = wfre_rdf_view_entity_iri(world->view, entity, &iri, NULL);
+    put_iri(buffer, status, iri);
+    if (about.bytes) {
+        serve_put(buffer, ",\"description\":");
+        serve_put_name(buffer, about);
+    }
     serve_put(buffer, "}");
 }
 
-void serve_put_relation(serve_buffer *buffer, const wfre_graph *graph, wfre_relation relation)
+void serve_put_relation(serve_buffer *buffer, const serve_world *world, wfre_relation relation)
 {
+    char *iri = NULL;
     serve_put_format(buffer, "{\"id\":%u,\"name\":", relation);
-    serve_put_name(buffer, wfre_graph_relation_name(graph, relation));
+    serve_put_name(buffer, wfre_graph_relation_name(world->graph, relation));
     serve_put(buffer, ",\"label\":");
-    serve_put_name(buffer, wfre_graph_relation_label(graph, relation));
+    serve_put_name(buffer, wfre_graph_relation_label(world->graph, relation));
+    wfre_status status = wfre_rdf_view_relation_iri(world->view, relation, &iri, NULL);
+    put_iri(buffer, status, iri);
     serve_put_format(buffer, ",\"inverse\":%s}", relation & 1 ? "true" : "false");
+}
+
+void serve_put_triple(serve_buffer *buffer, const serve_world *world, wfre_entity head,
+                      wfre_relation relation, wfre_entity tail)
+{
+    serve_put(buffer, "\"head\":");
+    serve_put_entity(buffer, world, relation & 1 ? tail : head);
+    serve_put(buffer, ",\"relation\":");
+    serve_put_relation(buffer, world, relation & ~1u);
+    serve_put(buffer, ",\"tail\":");
+    serve_put_entity(buffer, world, relation & 1 ? head : tail);
+}
+
+wfre_error serve_answers_error(const wfre_answers *answers)
+{
+    wfre_error error = {.code = answers->status, .offset = WFRE_NO_OFFSET};
+    (void)snprintf(error.message, sizeof error.message, "%s",
+                   answers->message ? answers->message : wfre_status_name(answers->status));
+    return error;
 }
 
 /* A text that the library handed out, or null; `raw` if it is JSON already. */
@@ -199,7 +237,29 @@ static void put_notation(serve_buffer *buffer, const char *name, const serve_wor
 {
     char *text = NULL;
     wfre_status status = wfre_query_print(query, world->graph, notation, &text, NULL);
-    put_made(buffer, name, status, text, notation == WFRE_NOTATION_DRAWING);
+    put_made(buffer, name, status, text, false);
+}
+
+void serve_put_variables(serve_buffer *buffer, const wfre_query *query)
+{
+    serve_put(buffer, "[");
+    for (uint32_t i = 0; i < wfre_query_width(query); i++) {
+        serve_put(buffer, i ? "," : "");
+        serve_put_text(buffer, wfre_query_column_name(query, i));
+    }
+    serve_put(buffer, "]");
+}
+
+/* The drawing, or why there is none. */
+static void put_drawing(serve_buffer *buffer, const serve_world *world, const wfre_query *query)
+{
+    wfre_error error;
+    char *text = NULL;
+    wfre_status status =
+        wfre_query_print(query, world->graph, WFRE_NOTATION_DRAWING, &text, &error);
+    put_made(buffer, ",\"drawing\"", status, text, true);
+    serve_put(buffer, ",\"not_drawn\":");
+    serve_put_text(buffer, status == WFRE_OK ? NULL : error.message);
 }
 
 void serve_put_forms(serve_buffer *buffer, const serve_world *world, const serve_question *question)
@@ -221,10 +281,12 @@ void serve_put_forms(serve_buffer *buffer, const serve_world *world, const serve
         wfre_status status = wfre_sparql_from_query(query, world->view, NULL, &text, NULL);
         put_made(buffer, ",\"sparql\"", status, text, false);
     }
-    put_notation(buffer, ",\"drawing\"", world, query, WFRE_NOTATION_DRAWING);
+    put_drawing(buffer, world, query);
     wfre_status status = wfre_query_sentence(query, world->graph, &text, NULL);
     put_made(buffer, ",\"sentence\"", status, text, false);
     serve_put(buffer, ",\"not_a_tree\":");
     serve_put_text(buffer, wfre_query_not_a_tree(query));
+    serve_put(buffer, ",\"variables\":");
+    serve_put_variables(buffer, query);
     serve_put(buffer, "}");
 }

@@ -39,8 +39,17 @@ void serve_question_free(serve_question *question);
 /* {"logic":...,"tree":...,"sparql":...,"drawing":...,"sentence":...,"not_a_tree":...} */
 void serve_put_forms(serve_buffer *buffer, const serve_world *world,
                      const serve_question *question);
-/* {"id":5,"name":"...","label":"..."} */
-void serve_put_entity(serve_buffer *buffer, const wfre_graph *graph, wfre_entity entity);
-void serve_put_relation(serve_buffer *buffer, const wfre_graph *graph, wfre_relation relation);
+/* ["x","y"] */
+void serve_put_variables(serve_buffer *buffer, const wfre_query *query);
+/* {"id":5,"name":"...","label":"...","iri":"...","description":"..."}; the description only of what
+ * has one. */
+void serve_put_entity(serve_buffer *buffer, const serve_world *world, wfre_entity entity);
+/* {"id":4,"name":"...","label":"...","iri":"...","inverse":false} */
+void serve_put_relation(serve_buffer *buffer, const serve_world *world, wfre_relation relation);
+/* The fields of a triple's objects: "head":{},"relation":{},"tail":{}; of the forward relation. */
+void serve_put_triple(serve_buffer *buffer, const serve_world *world, wfre_entity head,
+                      wfre_relation relation, wfre_entity tail);
+/* The status of one question as an error. */
+wfre_error serve_answers_error(const wfre_answers *answers);
 
 #endif

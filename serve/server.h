@@ -38,7 +38,6 @@ struct serve_worker {
     bool running;
     serve_world *world;
     wfre_session *session;
-    wfre_exact *exact; /* made when first needed */
     wfre_cancel *cancel;
     serve_request *batch[SERVE_BATCH]; /* what it works on */
     size_t batch_count;

@@ -32,10 +32,8 @@ static wfre_status enter_world(serve_worker *worker, wfre_error *error)
         return WFRE_OK;
     }
     wfre_session_free(worker->session);
-    wfre_exact_free(worker->exact);
     serve_world_unref(worker->world);
     worker->session = NULL;
-    worker->exact = NULL;
     worker->world = now;
     const wfre_session_options options = {.bytes = worker->server->options->memory};
     return wfre_session_create(now->engine, &options, &worker->session, error);
@@ -140,7 +138,6 @@ void serve_workers_join(serve_server *server)
         if (worker->running)
             pthread_join(worker->thread, NULL);
         wfre_session_free(worker->session);
-        wfre_exact_free(worker->exact);
         serve_world_unref(worker->world);
         wfre_cancel_free(worker->cancel);
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t owners_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static wfre_status no_memory(wfre_error *error)
 {
@@ -24,6 +24,8 @@ static void free_world(serve_world *world)
     wfre_graph_close(world->graph);
     free(world->graph_name);
     free(world->model_name);
+    free(world->examples);
+    pthread_mutex_destroy(&world->lock);
     free(world);
 }
 
@@ -62,6 +64,7 @@ wfre_status serve_world_open(const char *graph, const char *model, uint64_t gene
     serve_world *made = calloc(1, sizeof *made);
     if (!made)
         return no_memory(error);
+    pthread_mutex_init(&made->lock, NULL);
     made->owners = 1;
     made->generation = generation;
     wfre_status status = fill(made, graph, model, cancel, error);
@@ -83,9 +86,9 @@ void serve_world_make_tag(serve_world *world)
 
 serve_world *serve_world_ref(serve_world *world)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&owners_lock);
     world->owners++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&owners_lock);
     return world;
 }
 
@@ -93,9 +96,9 @@ void serve_world_unref(serve_world *world)
 {
     if (!world)
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&owners_lock);
     bool last = --world->owners == 0;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&owners_lock);
     if (last)
         free_world(world);
 }

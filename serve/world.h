@@ -3,6 +3,7 @@
 #ifndef WFRE_SERVE_WORLD_H
 #define WFRE_SERVE_WORLD_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
@@ -19,7 +20,9 @@ typedef struct serve_world {
     char *graph_name;                   /* without its folder */
     char *model_name;                   /* or NULL */
     struct stat graph_file, model_file; /* as they were before they were opened */
-    int owners;                         /* under the lock of world.c */
+    pthread_mutex_t lock;
+    char *examples; /* JSON, made when first asked for, under the lock */
+    int owners;     /* under the lock of world.c */
 } serve_world;
 
 /* Opens both (model may be NULL) for one owner. */

@@ -73,6 +73,15 @@ WFRE_API uint64_t wfre_rdf_view_triples(const wfre_rdf_view *view);
 WFRE_API bool wfre_rdf_view_named_graph(const wfre_rdf_view *view, size_t index, wfre_name *iri,
                                         uint64_t *triples);
 
+/* The IRI of an entity, or of a relation (an inverse has that of its relation), as SPARQL sees it.
+ * Release it with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_rdf_view_entity_iri(const wfre_rdf_view *view,
+                                                             wfre_entity entity, char **iri,
+                                                             wfre_error *error);
+WFRE_API WFRE_NODISCARD wfre_status wfre_rdf_view_relation_iri(const wfre_rdf_view *view,
+                                                               wfre_relation relation, char **iri,
+                                                               wfre_error *error);
+
 /* ---- running ------------------------------------------------------------------------------ */
 
 typedef struct wfre_sparql_limits {

@@ -64,6 +64,37 @@ bool wfre_rdf_view_named_graph(const wfre_rdf_view *view, size_t index, wfre_nam
     return true;
 }
 
+static wfre_status write_iri(const wfre_rdf_view *view, wfre_rdf_id id, char **iri,
+                             wfre_error *error)
+{
+    wfre_text scratch = {0}, text = {0};
+    wfre_rdf_value value;
+    wfre_status status = wfre_rdf_get(view, id, &scratch, &value, error);
+    if (status == WFRE_OK) {
+        wfre_text_append(&text, value.text.bytes, value.text.length);
+        status = wfre_sq_take_text(&text, iri, error);
+    }
+    wfre_text_free(&scratch);
+    return status;
+}
+
+wfre_status wfre_rdf_view_entity_iri(const wfre_rdf_view *view, wfre_entity entity, char **iri,
+                                     wfre_error *error)
+{
+    if (entity >= wfre_graph_entities(wfre_rdf_graph(view)))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "there is no entity %u", entity);
+    return write_iri(view, entity, iri, error);
+}
+
+wfre_status wfre_rdf_view_relation_iri(const wfre_rdf_view *view, wfre_relation relation,
+                                       char **iri, wfre_error *error)
+{
+    if (relation >= wfre_graph_relations(wfre_rdf_graph(view)))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "there is no relation %u",
+                         relation);
+    return write_iri(view, wfre_rdf_relation_term(view, relation & ~1u), iri, error);
+}
+
 size_t wfre_sparql_sources(const wfre_sparql *query)
 {
     return query->source_count;
