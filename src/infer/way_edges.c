@@ -17,7 +17,8 @@ enum {
     REFINED = 64,       /* targets of a source that are scored exactly */
     TOGETHER = 256,     /* sources that are predicted at a time */
     MOST_NODES = 8192,  /* of a tree */
-    CHUNK = 4096        /* entities a task */
+    CHUNK = 4096,       /* entities a task */
+    TILE = 16           /* numbers that the compiler makes vectors of */
 };
 static const float NOTHING = -80;    /* log of the truth value of what is not at all so */
 static const float CERTAIN = -0.1f;  /* as good as certain, or above */
@@ -205,8 +206,11 @@ static void add_gains(const wfre_edges *e, source from, float *row, float *joine
 {
     const wfre_adjacency *known = e->known;
     uint32_t first, end = wfre_relation_groups(known, from.relation ^ 1, &first);
+    const float *logs = e->room->logs + e->room->begin[from.relation ^ 1]; /* as in room_of */
+    float weight = (float)(e->way.edge_sharpness * e->way.edge_room);
     for (uint32_t g = first; g < end; g++)
-        row[known->group_entity[g]] += room_of(e, from.relation, g);
+        row[known->group_entity[g]] +=
+            weight * (logs[known->group_begin[g + 1] - known->group_begin[g]] - logs[0]);
     if (e->way.edge_joined == 0)
         return;
     memset(joined, 0, e->entities * sizeof *joined);
@@ -255,6 +259,28 @@ static void correct_row(const prediction *p, size_t index, float *row)
         row[hits[i].entity] += (float)(change[i] - mean);
 }
 
+/* Logits become logarithms of odds. */
+static void make_odds(size_t count, float highest, float shift, float *row)
+{
+    size_t y = 0;
+    for (; y + TILE <= count; y += TILE)
+        for (size_t k = y; k < y + TILE; k++) /* as vectors */
+            row[k] = larger(row[k] - highest + shift, NOTHING);
+    for (; y < count; y++)
+        row[y] = larger(row[y] - highest + shift, NOTHING);
+}
+
+/* 1 + factor x */
+static void add_one(size_t count, float factor, float *x)
+{
+    size_t y = 0;
+    for (; y + TILE <= count; y += TILE)
+        for (size_t k = y; k < y + TILE; k++)
+            x[k] = 1 + x[k] * factor;
+    for (; y < count; y++)
+        x[y] = 1 + x[y] * factor;
+}
+
 /* From logits to truth values. */
 static void judge_row(void *context, size_t index, unsigned worker)
 {
@@ -271,10 +297,8 @@ static void judge_row(void *context, size_t index, unsigned worker)
     float shift =
         (float)((double)wfre_missing_counts_log(e->room, relation, known.count) - log(sum));
     float factor = expf(shift);
-    for (size_t y = 0; y < e->entities; y++) { /* log of the odds; beside it, 1 + odds */
-        row[y] = larger(row[y] - highest + shift, NOTHING);
-        other[y] = 1 + other[y] * factor;
-    }
+    make_odds(e->entities, highest, shift, row);
+    add_one(e->entities, factor, other);
     e->vectors->log(e->entities, other, other);
     e->vectors->axpy(e->entities, -1, other, row);
     for (size_t i = 0; i < known.count; i++)

@@ -59,7 +59,7 @@ static inline void wfre_best_offer(wfre_best *best, wfre_hit hit)
 static inline void wfre_best_offer_all(wfre_best *best, const wfre_vector_table *vectors,
                                        const float *scores, size_t entities, wfre_list without)
 {
-    enum { STRETCH = 128 };
+    enum { STRETCH = 32 };
     size_t next = 0;
     for (size_t first = 0; first < entities; first += STRETCH) {
         size_t end = entities - first < STRETCH ? entities : first + STRETCH;
@@ -73,7 +73,7 @@ static inline void wfre_best_offer_all(wfre_best *best, const wfre_vector_table 
         for (size_t e = first; e < end; e++) {
             if (next < without.count && without.ids[next] == e)
                 next++;
-            else
+            else if (best->count < best->top || scores[e] > best->hits[0].score)
                 wfre_best_offer(best, (wfre_hit){(wfre_entity)e, scores[e]});
         }
     }
