@@ -41,28 +41,6 @@ void wfre_eval_options_default(wfre_eval_options *options)
         (wfre_eval_options){.bootstrap = 1000, .seed = 1, .known = WFRE_TRAIN, .split = WFRE_VALID};
 }
 
-/* Tells this evaluation from others: model, queries and answers, and how they are ranked. */
-static uint64_t key_of(const run *r)
-{
-    const wfre_model_settings *model = &r->model->settings;
-    const wfre_score_settings *score = &model->score;
-    char settings[512];
-    int length = wfre_format(
-        settings, sizeof settings, "%d %d %d %u %u %.17g %.17g %.17g %.17g %d %.17g %llx %llx",
-        WFRE_RANKING_VERSION, (int)model->tnorm, (int)score->kind, score->block, score->iterations,
-        score->radius, score->epsilon, score->power, score->floor, (int)r->options->known,
-        model->rho, (unsigned long long)wfre_graph_fingerprint(r->graph),
-        (unsigned long long)wfre_way_hash(&r->way));
-    uint64_t key = wfre_hash(settings, (size_t)length, wfre_model_weights_hash(r->model));
-    for (uint32_t q = 0; q < r->set->count; q++) {
-        const wfre_queryset_row *row = &r->set->rows[q];
-        key = wfre_mix64(key ^ wfre_node_hash(row->tree));
-        key = wfre_mix64(key ^ row->hard); /* where the easy answers end */
-        key = wfre_mix64(key ^ row->end);
-    }
-    return wfre_hash(r->set->ids, r->set->id_count * sizeof *r->set->ids, key);
-}
-
 /* Whether the treatment of unions makes no difference: there is none, and none comes from the
  * complement of an intersection. */
 static bool treated_alike(const wfre_node *node)
@@ -217,7 +195,8 @@ wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *
         r.evaluation->reliability = *reliability;
     take_from_base(&r);
     if (options->partial) {
-        r.key = key_of(&r);
+        r.key = wfre_partial_key(
+            &(wfre_partial_of){graph, model, set, &r.way, options->known, WFRE_RANKING_VERSION});
         wfre_temporary_clean(options->partial);
         TRY(wfre_partial_read(r.evaluation, r.key, options->partial, error));
     }

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "model/family.h"
 
 typedef struct header {
     char magic[8];
@@ -24,6 +27,28 @@ static header header_of(const wfre_evaluation *e, uint64_t key)
     header h = {.key = key, .queries = e->query_count, .standings = e->standing_count};
     memcpy(h.magic, MAGIC, sizeof h.magic);
     return h;
+}
+
+uint64_t wfre_partial_key(const wfre_partial_of *of)
+{
+    const wfre_model_settings *model = &of->model->settings;
+    const wfre_score_settings *score = &model->score;
+    char settings[512];
+    int length = wfre_format(
+        settings, sizeof settings,
+        "%u %s %d %.17g %d %u %u %.17g %.17g %.17g %.17g %d %.17g %llx %llx", of->version,
+        wfre_family_of(model)->name, (int)model->tnorm, model->complement, (int)score->kind,
+        score->block, score->iterations, score->radius, score->epsilon, score->power, score->floor,
+        (int)of->known, model->rho, (unsigned long long)wfre_graph_fingerprint(of->graph),
+        (unsigned long long)wfre_way_hash(of->way));
+    uint64_t key = wfre_hash(settings, (size_t)length, wfre_model_weights_hash(of->model));
+    for (uint32_t q = 0; q < of->set->count; q++) {
+        const wfre_queryset_row *row = &of->set->rows[q];
+        key = wfre_mix64(key ^ wfre_node_hash(row->tree));
+        key = wfre_mix64(key ^ row->hard); /* where the easy answers end */
+        key = wfre_mix64(key ^ row->end);
+    }
+    return wfre_hash(of->set->ids, of->set->id_count * sizeof *of->set->ids, key);
 }
 
 wfre_status wfre_partial_write(const wfre_evaluation *evaluation, uint64_t key, const char *path,

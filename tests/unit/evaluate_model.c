@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "eval/evaluation.h"
+#include "eval/partial.h"
 #include "measure/rank.h"
 #include "star.h"
 
@@ -188,6 +189,38 @@ static void test_foreign_partial(void **state)
     wfre_evaluation_free(whole);
 }
 
+/* Standings that the same version of the ranking code kept are taken, those of another are not:
+ * else an upgrade would report old numbers as new. */
+static void test_partial_of_another_version(void **state)
+{
+    (void)state;
+    wfre_eval_options options = options_for(partial_path);
+    wfre_evaluation *whole = evaluate(&options);
+    wfre_queryset *set;
+    assert_ok(wfre_queryset_open(queries_path, graph, &set, error));
+    wfre_partial_of of = {graph, model, set, &model->settings.way, options.known, 0};
+    for (int i = 0; i < 2; i++) {
+        wfre_evaluation *kept;
+        of.version = WFRE_RANKING_VERSION + (uint32_t)i;
+        assert_ok(wfre_evaluation_create(set, graph, "kept", &kept, error));
+        for (size_t k = 0; k < kept->standing_count; k++)
+            kept->standings[k] = (wfre_standing){0}; /* all are the best */
+        for (size_t q = 0; q < kept->query_count; q++)
+            kept->queries[q].ranked = wfre_queryset_hard(set, (uint32_t)q).count > 0;
+        assert_ok(wfre_partial_write(kept, wfre_partial_key(&of), partial_path, error));
+        wfre_evaluation_free(kept);
+        wfre_evaluation *again = evaluate(&options);
+        double mrr = again->groups[WFRE_GROUP_ALL].mean.mrr;
+        if (i == 0)
+            assert_true(mrr == 1);
+        else
+            assert_same(whole, again);
+        wfre_evaluation_free(again);
+    }
+    wfre_queryset_close(set);
+    wfre_evaluation_free(whole);
+}
+
 /* The same queries and answers, of which others are hard, are another evaluation. */
 static void test_partial_of_other_hard_answers(void **state)
 {
@@ -295,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_opened_queries),
         cmocka_unit_test(test_interrupted_and_resumed),
         cmocka_unit_test(test_foreign_partial),
+        cmocka_unit_test(test_partial_of_another_version),
         cmocka_unit_test(test_partial_of_other_hard_answers),
         cmocka_unit_test(test_unions_from_base),
         cmocka_unit_test(test_wrong_graph),
