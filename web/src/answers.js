@@ -24,14 +24,23 @@ function Answer({ row, probability, known, question, info, open, onToggle }) {
     </li>`;
 }
 
+// So many proven answers before the predicted ones come into sight.
+const FIRST = 6;
+
 function Known({ question, info, open, setOpen }) {
     const { known } = question.answers;
+    const [all, setAll] = useState(false);
+    useEffect(() => setAll(false), [question.asked]);
     if (known.count === 0) return html`<${Empty}>Nothing in the graph proves an answer.</${Empty}>`;
-    const left = known.count - known.rows.length;
-    return html`<ul class="list">${known.rows.map((row, i) => html`<${Answer} key=${row.map((e) => e.id ?? e.name).join()} row=${row} known question=${question} info=${info}
+    const rows = all || known.rows.length <= FIRST + 2 ? known.rows : known.rows.slice(0, FIRST), left = known.count - rows.length;
+    const more = () => {
+        if (rows.length === known.rows.length) question.showMore();
+        setAll(true);
+    };
+    return html`<ul class="list">${rows.map((row, i) => html`<${Answer} key=${row.map((e) => e.id ?? e.name).join()} row=${row} known question=${question} info=${info}
             open=${open === `k${i}`} onToggle=${() => setOpen(open === `k${i}` ? null : `k${i}`)} />`)}</ul>
         ${left > 0 && html`<p class="center">${question.more === "loading" ? html`<span class="quiet" role="status">Loading …</span>`
-            : html`<button class="plain" onClick=${() => question.showMore()}>Show more (${whole(left)} left)</button>`}</p>`}
+            : html`<button class="plain" onClick=${more}>Show more (${whole(left)} left)</button>`}</p>`}
         ${question.more?.message && html`<${Failure} error=${question.more} again=${() => question.showMore()} />`}`;
 }
 

@@ -15,12 +15,14 @@ const look = () => [
     { selector: "node.home", style: { width: 24, height: 24, "font-size": 14, "font-weight": 600, "background-color": color("--likely") } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": color("--focus") } },
     { selector: "edge", style: { width: 1.2, "line-color": color("--line-strong"), "target-arrow-color": color("--line-strong"), "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier",
-        label: "data(label)", "font-size": 9, color: color("--muted"), "text-rotation": "autorotate", "text-outline-color": color("--card"), "text-outline-width": 2, "min-zoomed-font-size": 9 } },
+        "font-size": 9, color: color("--muted"), "text-rotation": "autorotate", "text-outline-color": color("--card"), "text-outline-width": 2, "min-zoomed-font-size": 7 } },
+    { selector: "edge.told", style: { label: "data(label)", "line-color": color("--known"), "target-arrow-color": color("--known"), width: 1.8 } },
+    { selector: "edge.few", style: { label: "data(label)" } },
 ];
 
 // Force-directed, with few rounds: the rings that it starts from are nearly right already.
 export function layoutOptions(count) {
-    return { name: "cose", animate: false, randomize: false, numIter: count > 150 ? 120 : 400, idealEdgeLength: () => 70, nodeRepulsion: () => 9000, gravity: 0.6, nodeOverlap: 14, fit: true, padding: 24 };
+    return { name: "cose", animate: false, randomize: false, numIter: count > 150 ? 120 : 400, idealEdgeLength: () => 90, nodeRepulsion: () => 24000, gravity: 0.6, nodeOverlap: 14, fit: true, padding: 24 };
 }
 
 // New nodes start on a ring around the one that they were opened from.
@@ -37,6 +39,7 @@ function addTo(graph, data, from) {
         .filter(({ id }) => graph.getElementById(id).empty())
         .map(({ id, e }) => ({ group: "edges", data: { id, source: String(e.head?.id ?? e.head), target: String(e.tail?.id ?? e.tail), label: relationWords(e.label || e.name || e.relation?.label || e.relation?.name) } })));
     graph.getElementById(String(from)).addClass("opened");
+    graph.edges().toggleClass("few", graph.edges().length <= 24);
     graph.layout(layoutOptions(graph.nodes().length)).run();
 }
 
@@ -69,6 +72,8 @@ export function Around({ id, limit = LIMIT, theme }) {
             if (!live) return;
             graph.current = cytoscape({ container: place.current, style: look(), minZoom: 0.2, maxZoom: 3, wheelSensitivity: 0.3, selectionType: "single" });
             graph.current.on("tap", "node", (event) => grow(event.target.data("entity").id));
+            graph.current.on("mouseover", "node", (event) => event.target.connectedEdges().addClass("told"));
+            graph.current.on("mouseout", "node", (event) => event.target.connectedEdges().removeClass("told"));
             graph.current.on("dbltap", "node", (event) => { location.hash = `#/entity/${event.target.id()}`; });
             grow(id);
         }, () => live && setState({ error: new Error("The graph drawing could not be loaded.") }));

@@ -33,10 +33,11 @@ export function Drawing({ drawing, selected, onSelect, label }) {
         <div class="sheet" style=${{ width: `${placed.width}px`, height: `${placed.height}px` }}>
             <svg width=${placed.width} height=${placed.height} aria-hidden="true" focusable="false">
                 <defs>${["plain", "known", "likely", "no"].map((k) => html`<marker id=${`arrow-${k}`} key=${k} class=${`arrow ${k}`} viewBox="0 0 10 10" refX="9.5" refY="5"
-                    markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0,0.5 L10,5 L0,9.5 z" /></marker>`)}</defs>
+                    markerUnits="userSpaceOnUse" markerWidth="10" markerHeight="10" orient="auto-start-reverse"><path d="M0,0.5 L10,5 L0,9.5 z" /></marker>`)}</defs>
                 ${placed.boxes.map((b) => html`<g class=${`box ${b.kind}`} key=${b.id}>
                     <rect x=${b.x} y=${b.y} width=${b.width} height=${b.height} rx="14" />
-                    <text x=${b.x + b.width - 12} y=${b.y + 15} text-anchor="end">${b.kind === "or" ? "one of these" : "not this"}</text></g>`)}
+                    <text x=${b.x + 12} y=${b.y + 16}>${b.kind === "or" ? "one of these" : "not this"}</text></g>`)}
+                ${placed.edges.map((e, i) => e.stem && html`<path key=${`s${i}`} class="stem" d=${e.stem} />`)}
                 ${placed.edges.map((e, i) => html`<path key=${i} class=${edgeClass(e)} d=${e.path}
                     marker-end=${e.equal ? undefined : `url(#arrow-${e.negated ? "no" : e.known ? "known" : e.known === false ? "likely" : "plain"})`} />`)}
             </svg>

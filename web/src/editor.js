@@ -106,8 +106,7 @@ export function Editor({ question }) {
         <div class="inspector">
             ${node ? html`<${NodeTools} drawing=${drawing} node=${node} onChange=${change} mode=${mode} setMode=${setMode} />`
                 : hasEdge ? html`<${EdgeTools} drawing=${drawing} index=${selected.edge} onChange=${change} mode=${mode} setMode=${setMode} />`
-                    : html`<p class="quiet">Choose a node or a line to change it.
-                        <button class="link" onClick=${() => { const asked = drawing.nodes.find((n) => n.asked) || drawing.nodes[0]; select({ node: asked.id }); setMode("add"); }}>Add a condition</button></p>`}
+                    : html`<p class="quiet">Choose a node or a line to change it.${" "}<button class="link" onClick=${() => { const asked = drawing.nodes.find((n) => n.asked) || drawing.nodes[0]; select({ node: asked.id }); setMode("add"); }}>Add a condition</button></p>`}
         </div>
     </div>`;
 }

@@ -10,7 +10,7 @@ function textWidth(text, font) {
 
 const NODE_FONT = "600 14px system-ui, sans-serif", LABEL_FONT = "13px system-ui, sans-serif";
 export const NODE_HEIGHT = 38;
-const ROW = 66, INDENT = 30, MOST_NODE = 210, MOST_LABEL = 170;
+const ROW = 66, STEP = 76, MOST_NODE = 210, MOST_LABEL = 170;
 
 const nodeWidth = (node, most) => Math.min(most, Math.max(46, textWidth(node.text, NODE_FONT) + (node.note ? textWidth(node.note, "11px system-ui, sans-serif") + 8 : 0) + 34));
 const labelWidth = (edge, most) => Math.min(most, textWidth(edge.text, LABEL_FONT) + 26);
@@ -57,7 +57,7 @@ function wide(nodes, edges, tree) {
         for (const { edge } of list) {
             const d = tree.depth.get(parent);
             edges[edge].width = labelWidth(edges[edge], MOST_LABEL);
-            gaps[d] = Math.max(gaps[d] || 0, edges[edge].width + 64);
+            gaps[d] = Math.max(gaps[d] || 0, edges[edge].width + 44);
         }
     for (const i of tree.extra) edges[i].width = labelWidth(edges[i], MOST_LABEL);
     const left = [12];
@@ -68,7 +68,12 @@ function wide(nodes, edges, tree) {
         let y;
         if (list.length === 0) y = row++;
         else {
-            const ys = list.map((c) => place(c.node));
+            let group = null;
+            const ys = list.map((c) => {
+                if (edges[c.edge].group && edges[c.edge].group !== group) row += 0.3;
+                group = edges[c.edge].group;
+                return place(c.node);
+            });
             y = (ys[0] + ys[ys.length - 1]) / 2;
         }
         const d = tree.depth.get(id), n = byId.get(id);
@@ -80,27 +85,32 @@ function wide(nodes, edges, tree) {
     return { at, width: end, height: Math.max(1, row) * ROW + 14, style: "wide" };
 }
 
+// Each node has the label of its edge above it.
 function narrow(nodes, edges, tree, room) {
     const at = new Map(), byId = new Map(nodes.map((n) => [n.id, n]));
-    let row = 0, end = 0;
+    const indent = room > 460 ? 66 : 46;
+    let y = 32, end = 0, before = null;
     const place = (id, edge) => {
-        const d = tree.depth.get(id), n = byId.get(id);
-        let x = 10 + d * INDENT;
+        const n = byId.get(id), x = 10 + tree.depth.get(id) * indent;
+        n.width = nodeWidth(n, Math.max(60, Math.min(260, room - x - 10)));
         if (edge !== undefined) {
             const e = edges[edge];
-            e.width = labelWidth(e, Math.max(70, Math.min(MOST_LABEL, (room - x - 60) * 0.48)));
-            e.label = { x: x + e.width / 2, y: row * ROW + 40 };
-            x += e.width + 26;
+            y += STEP + (e.group && e.group !== before ? 20 : 0);
+            before = e.group;
+            e.width = labelWidth(e, Math.max(60, room - x - 10));
+            e.label = { x: x + e.width / 2, y: y - NODE_HEIGHT / 2 - 14 };
+            end = Math.max(end, x + e.width + 10);
         }
-        n.width = nodeWidth(n, Math.max(60, Math.min(MOST_NODE, room - x - 10)));
-        at.set(id, { x: x + n.width / 2, y: row * ROW + 40 });
+        at.set(id, { x: x + n.width / 2, y });
         end = Math.max(end, x + n.width + 10);
-        row++;
         for (const c of tree.children.get(id)) place(c.node, c.edge);
     };
-    tree.starts.forEach((s) => place(s));
+    tree.starts.forEach((s, i) => {
+        if (i > 0) y += STEP;
+        place(s);
+    });
     for (const i of tree.extra) edges[i].width = labelWidth(edges[i], 120);
-    return { at, width: Math.min(room, end), height: row * ROW + 14, style: "narrow" };
+    return { at, width: Math.min(room, end), height: y + 40, style: "narrow" };
 }
 
 // The line of one edge, and where its label is. Arrows end at the border of the node.
@@ -117,11 +127,11 @@ function route(edge, index, layout, byId, tree, bend) {
     if (layout.style === "narrow" && !isExtra) {
         const childIsTo = tree.depth.get(edge.to) > tree.depth.get(edge.from);
         const parent = childIsTo ? a : b, child = childIsTo ? b : a, P = childIsTo ? A : B, C = childIsTo ? B : A;
-        const stem = parent.x - P.width / 2 + 16, top = parent.y + NODE_HEIGHT / 2;
-        const right = child.x - C.width / 2, labelLeft = edge.label.x - edge.width / 2;
-        const down = `M${stem},${top} L${stem},${child.y - 8} Q${stem},${child.y} ${stem + 8},${child.y} L${Math.max(stem + 9, labelLeft)},${child.y} L${right},${child.y}`;
-        const up = `M${right},${child.y} L${stem + 8},${child.y} Q${stem},${child.y} ${stem},${child.y - 8} L${stem},${top}`;
-        edge.path = childIsTo ? down : up;
+        const stem = parent.x - P.width / 2 + 18, right = child.x - C.width / 2;
+        // The last piece alone has the look of the edge; what is above it is shared.
+        edge.stem = `M${stem},${parent.y + NODE_HEIGHT / 2} L${stem},${child.y - 16}`;
+        const down = `M${stem},${child.y - 16} L${stem},${child.y - 8} Q${stem},${child.y} ${stem + 8},${child.y} L${right},${child.y}`;
+        edge.path = childIsTo ? down : `M${right},${child.y} L${stem + 8},${child.y} Q${stem},${child.y} ${stem},${child.y - 8} L${stem},${child.y - 16}`;
         return;
     }
     const leftToRight = a.x + A.width / 2 < b.x - B.width / 2, rightToLeft = b.x + B.width / 2 < a.x - A.width / 2;
@@ -159,7 +169,7 @@ function boxOf(group, drawing, layout, byId) {
         const its = drawing.edges.map((e, i) => i).filter((i) => drawing.edges[i].from === n.id || drawing.edges[i].to === n.id);
         if (!n.asked && its.length > 0 && its.every((i) => inside.has(i))) add(layout.at.get(n.id).x, layout.at.get(n.id).y, byId.get(n.id).width, NODE_HEIGHT);
     }
-    return { id: group.id, kind: group.kind, x: left - 10, y: top - 9, width: right - left + 20, height: bottom - top + 18 };
+    return { id: group.id, kind: group.kind, x: left - 10, y: top - 26, width: Math.max(right - left + 20, 110), height: bottom - top + 35 };
 }
 
 // nodes: {id, text, note, asked}; edges: {from, to, text, group}; both get their places.

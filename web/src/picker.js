@@ -7,13 +7,14 @@ import { html, Name } from "./ui.js";
 let count = 0;
 
 // Finds what begins with or contains the text. `extra` are options that are always there.
-function useItems(text, kind, after, limit) {
+function useItems(text, kind, after, limit, open) {
     const [state, setState] = useState({ items: [], loading: true });
     useEffect(() => {
+        if (!open) return undefined;
         const controller = new AbortController();
         const timer = setTimeout(() => {
             setState((s) => ({ ...s, loading: true }));
-            call(query("/api/complete", { text, kind, after, limit }), undefined, controller.signal)
+            call(`/api/complete?text=${encodeURIComponent(text)}&` + query("", { kind, after, limit }).slice(1), undefined, controller.signal)
                 .then((data) => setState({ items: data.items }))
                 .catch((error) => error.name !== "AbortError" && setState({ items: [], error }));
         }, text ? 60 : 0);
@@ -21,7 +22,7 @@ function useItems(text, kind, after, limit) {
             clearTimeout(timer);
             controller.abort();
         };
-    }, [text, kind, after]);
+    }, [text, kind, after, open]);
     return state;
 }
 
@@ -38,7 +39,7 @@ export function Picker({ label, kind = "entity", after, extra = [], onPick, onCa
     const [open, setOpen] = useState(Boolean(autoFocus));
     const [id] = useState(() => `picker${++count}`);
     const input = useRef(null), list = useRef(null);
-    const { items, loading, error } = useItems(text.trim(), kind, after, 30);
+    const { items, loading, error } = useItems(text.trim(), kind, after, 30, open);
     const matching = extra.filter((e) => !text || e.text.toLowerCase().includes(text.toLowerCase()));
     const options = [...matching.map((e) => ({ ...e, extra: true })), ...items];
     useEffect(() => setAt(0), [text, kind]);
