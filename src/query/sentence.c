@@ -271,10 +271,12 @@ static bool say_what(speaker *s, const wfre_formula *const *parts, uint32_t coun
         s->text->failed = true;
         return true;
     }
+    for (int pass = 0; pass < 2; pass++) /* what is so before what is not */
+        for (uint32_t i = 0; i < count; i++)
+            if (said_of_it(s, parts[i], &denied, &turned) && denied == (pass == 1))
+                its[of_it++] = parts[i];
     for (uint32_t i = 0; i < count; i++)
-        if (said_of_it(s, parts[i], &denied, &turned))
-            its[of_it++] = parts[i];
-        else
+        if (!said_of_it(s, parts[i], &denied, &turned))
             others[rest++] = parts[i];
     if (of_it == 0)
         return false;

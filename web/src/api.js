@@ -25,12 +25,19 @@ async function failure(response) {
     return new ApiError(message, { status: response.status, ...(body || {}), message });
 }
 
+export function setToken(token) {
+    sessionStorage.setItem("wfre-token", token);
+}
+
+function headers(body) {
+    const token = sessionStorage.getItem("wfre-token");
+    return { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+}
+
 export async function call(path, body, signal) {
     let response;
     try {
-        response = await fetch(path, body === undefined
-            ? { signal }
-            : { method: "POST", signal, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+        response = await fetch(path, body === undefined ? { signal, headers: headers() } : { method: "POST", signal, headers: headers(body), body: JSON.stringify(body) });
     } catch (error) {
         if (error.name === "AbortError") throw error;
         throw new ApiError("The server cannot be reached. Is wfre serve still running?", { code: "unreachable" });

@@ -1,6 +1,6 @@
 // The first page: a question in three faces, and its answers.
 import { useEffect, useState } from "preact/hooks";
-import { plural, whole } from "./words.js";
+import { plural, readable, whole } from "./words.js";
 import { Empty, Failure, html, Tabs, Waiting } from "./ui.js";
 import { Editor } from "./editor.js";
 import { TextFace } from "./texts.js";
@@ -14,7 +14,7 @@ function Examples({ info, question }) {
     const examples = info.data.examples || [];
     if (examples.length === 0) return html`<${Empty}>There are no examples for this graph. Draw your own question.</${Empty}>`;
     return html`<ul class="examples">${examples.slice(0, 8).map((e) => html`<li key=${e.text}><button onClick=${() => question.setText(e.text, "address")}>
-        <span class="serif">${e.sentence || e.text}</span>${e.answers !== undefined && html`<small>${plural(e.answers, "proven answer")}</small>`}</button></li>`)}</ul>`;
+        <span class="serif">${readable(e.sentence) || e.text}</span>${e.answers !== undefined && html`<small>${plural(e.answers, "proven answer")}</small>`}</button></li>`)}</ul>`;
 }
 
 function Landing({ info, question }) {
@@ -56,7 +56,7 @@ export function AskPage({ question, info }) {
     if (blank) return html`<${Landing} info=${info} question=${question} />`;
     return html`<main class="asking" id="main">
         <div class="question">
-            <h1 class="serif sentence" aria-live="polite">${question.sentence || (question.loading ? " " : question.drawing?.edges.length === 0 ? "What do you want to find?" : "Your question")}</h1>
+            <h1 class="serif sentence" aria-live="polite">${readable(question.sentence) || (question.loading ? " " : question.drawing?.edges.length === 0 ? "What do you want to find?" : "Your question")}</h1>
             <section class="card" aria-label="The question">
                 <div class="bar-top"><${Tabs} label="How the question is shown" tabs=${FACES} current=${face} onChange=${setFace} />
                     <span class="spacer"></span>

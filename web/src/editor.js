@@ -37,7 +37,7 @@ function AddCondition({ drawing, from, beside, onDone, onCancel }) {
     const said = relation.id % 2 ? `… – ${words} → ${subject}` : `${subject} – ${words} → …`;
     const extra = [{ text: "something not known", target: { new: true } }, ...others.map((n) => ({ text: `the same as ${n.name}`, target: { node: n.id } }))];
     return html`<${Picker} key="target" autoFocus label=${said} kind="entity" extra=${extra} placeholder="Type a name, or choose"
-        after=${`?x : ${relation.id % 2 ? `#${relation.id - 1}(?x, ?y)` : `#${relation.id}(?y, ?x)`}`}
+        having=${relation.id ^ 1}
         onPick=${(item) => onDone(addEdge(drawing, from, relation, item.extra ? item.target : { entity: item }, beside ?? null))}
         onCancel=${() => setRelation(null)} />`;
 }

@@ -1,6 +1,6 @@
 // Why something is an answer: the question's drawing with the likeliest entity for each unknown.
 import { call, useRequest } from "./api.js";
-import { nameOf, percent, plural, record, relationWords } from "./words.js";
+import { nameOf, percent, plural, record, relationWords, whole } from "./words.js";
 import { EntityLink, Failure, html, Waiting } from "./ui.js";
 import { Drawing } from "./drawing.js";
 
@@ -21,7 +21,8 @@ export function drawingOf(explanation, answer) {
     return { nodes: [...nodes.values()], edges, groups: [] };
 }
 
-const Fact = ({ fact }) => html`<li><${EntityLink} entity=${fact.head} /> <em>${relationWords(relationName(fact.relation))}</em> <${EntityLink} entity=${fact.tail} /></li>`;
+const Fact = ({ fact }) => html`<li><${EntityLink} entity=${fact.head} /> <em>${relationWords(relationName(fact.relation))}</em> <${EntityLink} entity=${fact.tail} />
+    ${fact.cases > 0 && html`<small> Of ${plural(fact.cases, "other")} like that, ${whole(fact.hits)} ${fact.hits === 1 ? "has" : "have"} it, too.</small>`}</li>`;
 
 function Step({ edge }) {
     const text = html`<${EntityLink} entity=${edge.head} /> <em>${relationWords(relationName(edge.relation))}</em> <${EntityLink} entity=${edge.tail} />`;
@@ -38,7 +39,7 @@ export function Explanation({ question, entity, probability, info }) {
     const drawing = drawingOf(data, entity);
     const bin = record(info, probability);
     return html`<div class="explanation">
-        ${drawing.edges.length > 0 && html`<${Drawing} drawing=${drawing} label=${`Why ${nameOf(entity)}: ${data.text || ""}`} />`}
+        ${drawing.edges.length > 0 && html`<${Drawing} drawing=${drawing} label=${`Why ${nameOf(entity)}`} />`}
         <ul class="steps">${(data.edges || []).map((e, i) => html`<${Step} key=${i} edge=${e} />`)}</ul>
         ${drawing.edges.length === 0 && data.text && html`<pre class="text">${data.text}</pre>`}
         ${data.rule && !data.known && html`<p class="quiet">${data.rule}</p>`}

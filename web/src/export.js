@@ -5,7 +5,7 @@ import { Copy, html } from "./ui.js";
 
 const CHUNK = 5000;
 
-const iriOf = (e) => e.iri || (/^[a-z][a-z0-9+.-]*:/i.test(e.name) ? e.name : `urn:wfre:${encodeURIComponent(e.name)}`);
+const iriOf = (e) => e.iri || (/^[a-z][a-z0-9+.-]*:/i.test(e.name) ? e.name : `urn:wfre:e:${encodeURIComponent(e.name)}`);
 
 // All proven answers, however many: in pieces.
 async function allRows(question, onProgress) {

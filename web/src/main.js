@@ -1,8 +1,8 @@
 // The page: where the address leads, and the frame around it.
 import { render } from "preact";
 import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
-import { call, useRequest } from "./api.js";
-import { whole } from "./words.js";
+import { call, setToken, useRequest } from "./api.js";
+import { readable, whole } from "./words.js";
 import { html } from "./ui.js";
 import { Question } from "./question.js";
 import { AskPage } from "./ask.js";
@@ -40,6 +40,18 @@ function useTheme() {
 const Mark = () => html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><line class="known" x1="8" y1="23" x2="16" y2="8" /><line class="likely" x1="16" y1="8" x2="25" y2="22" />
     <circle cx="8" cy="23" r="4.2" /><circle cx="16" cy="8" r="4.2" /><circle class="open" cx="25" cy="22" r="4.2" /></svg>`;
 
+// A server with a token wants it first; it is kept as long as the tab is open.
+function Locked({ again, wrong }) {
+    const enter = (event) => {
+        event.preventDefault();
+        setToken(event.target.elements.token.value);
+        again();
+    };
+    return html`<main id="main" class="narrow"><h1 class="serif">This server asks for a token</h1><form class="card" onSubmit=${enter}>
+        <p><label for="token">The token that the server was started with${wrong ? " (the last one was not right)" : ""}</label></p>
+        <div class="picker"><input id="token" name="token" type="password" autocomplete="current-password" /></div><p></p><button class="primary">Go on</button></form></main>`;
+}
+
 function App() {
     const [, redraw] = useReducer((n) => n + 1, 0);
     const [address, setAddress] = useState(readAddress);
@@ -71,7 +83,7 @@ function App() {
         };
     }, []);
     const graph = info.data?.graph;
-    const title = address.page === "ask" ? question.sentence || "Ask" : address.page === "model" ? "How good is it?" : "Explore";
+    const title = address.page === "ask" ? readable(question.sentence) || "Ask" : address.page === "model" ? "How good is it?" : "Explore";
     useEffect(() => {
         document.title = `${title} – ${graph?.name || "wfre"}`;
     }, [title, graph]);
@@ -82,7 +94,8 @@ function App() {
             ${graph && html`<span class="graph" title=${`${whole(graph.entities)} things`}>${graph.name}</span>`}
             <nav aria-label="Pages">${link("ask", question.asked && question.logic ? `#/ask?q=${encodeURIComponent(question.logic)}` : "#/", "Ask")}${link("entity", "#/entity", "Explore")}${link("model", "#/model", "How good?")}</nav>
             <button class="plain theme" onClick=${nextTheme} aria-label=${`Colours: ${theme}. Change`}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button></header>
-        ${address.page === "entity" ? html`<${EntityPage} key=${`${address.id}`} id=${address.id} info=${info} theme=${theme} limit=${address.limit} />`
+        ${info.error?.status === 401 ? html`<${Locked} again=${info.again} wrong=${Boolean(sessionStorage.getItem("wfre-token"))} />`
+            : address.page === "entity" ? html`<${EntityPage} key=${`${address.id}`} id=${address.id} info=${info} theme=${theme} limit=${address.limit} />`
             : address.page === "model" ? html`<${ModelPage} info=${info} />`
                 : html`<${AskPage} question=${question} info=${info} />`}
         <footer><span>What is solid is known. What is dotted is predicted.</span>${info.data?.version && html`<span>wfre ${info.data.version}</span>`}</footer>`;

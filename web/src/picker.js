@@ -6,23 +6,26 @@ import { html, Name } from "./ui.js";
 
 let count = 0;
 
+// Without a set that relations go out from, the server lists them forwards.
+const bothWays = (items) => items.flatMap((i) => [i, { ...i, id: i.id ^ 1, inverse: true }]);
+
 // Finds what begins with or contains the text. `extra` are options that are always there.
-function useItems(text, kind, after, limit, open) {
+function useItems(text, kind, after, having, limit, open) {
     const [state, setState] = useState({ items: [], loading: true });
     useEffect(() => {
         if (!open) return undefined;
         const controller = new AbortController();
         const timer = setTimeout(() => {
             setState((s) => ({ ...s, loading: true }));
-            call(`/api/complete?text=${encodeURIComponent(text)}&` + query("", { kind, after, limit }).slice(1), undefined, controller.signal)
-                .then((data) => setState({ items: data.items }))
+            call(`/api/complete?text=${encodeURIComponent(text)}&` + query("", { kind, after, having, limit }).slice(1), undefined, controller.signal)
+                .then((data) => setState({ items: kind === "relation" && !after ? bothWays(data.items) : data.items }))
                 .catch((error) => error.name !== "AbortError" && setState({ items: [], error }));
         }, text ? 60 : 0);
         return () => {
             clearTimeout(timer);
             controller.abort();
         };
-    }, [text, kind, after, open]);
+    }, [text, kind, after, having, open]);
     return state;
 }
 
@@ -33,13 +36,13 @@ const Option = ({ item }) => {
     return html`<span><${Name} entity=${item} /></span>${item.description && html`<small>${item.description}</small>`}`;
 };
 
-export function Picker({ label, kind = "entity", after, extra = [], onPick, onCancel, autoFocus, placeholder }) {
+export function Picker({ label, kind = "entity", after, having, extra = [], onPick, onCancel, autoFocus, placeholder }) {
     const [text, setText] = useState("");
     const [at, setAt] = useState(0);
     const [open, setOpen] = useState(Boolean(autoFocus));
     const [id] = useState(() => `picker${++count}`);
     const input = useRef(null), list = useRef(null);
-    const { items, loading, error } = useItems(text.trim(), kind, after, 30, open);
+    const { items, loading, error } = useItems(text.trim(), kind, after, having, 30, open);
     const matching = extra.filter((e) => !text || e.text.toLowerCase().includes(text.toLowerCase()));
     const options = [...matching.map((e) => ({ ...e, extra: true })), ...items];
     useEffect(() => setAt(0), [text, kind]);

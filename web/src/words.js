@@ -28,6 +28,9 @@ export function called(entity) {
     return { main: localName(label).replaceAll("_", " "), note: "" };
 }
 
+// A sentence of the server, with WordNet's names as words.
+export const readable = (sentence) => (sentence || "").replace(/([^\s(),]+)\.[nvasr]\.\d\d\b/g, (_, word) => word.replaceAll("_", " "));
+
 export const nameOf = (entity) => {
     const { main, note } = called(entity);
     return note ? `${main} (${note})` : main;
