@@ -186,6 +186,13 @@ WFRE_API wfre_list wfre_graph_sources(const wfre_graph *graph, wfre_split split,
 WFRE_API bool wfre_graph_has(const wfre_graph *graph, wfre_split split, wfre_entity head,
                              wfre_relation relation, wfre_entity tail);
 
+/* All triples of the split's graph, relation by relation: head, relation (an even id) and tail of
+ * each, one after another. `capacity` triples fit into `ids`, which must be at least
+ * wfre_graph_triples. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_graph_copy_triples(const wfre_graph *graph,
+                                                            wfre_split split, uint32_t *ids,
+                                                            uint64_t capacity, wfre_error *error);
+
 /* ---- statistics --------------------------------------------------------------------------- */
 
 /* Triples of this relation in the split's graph. */

@@ -265,6 +265,21 @@ typedef struct wfre_queryset_type {
 WFRE_API uint32_t wfre_queryset_type_count(const wfre_queryset *set);
 WFRE_API wfre_queryset_type wfre_queryset_get_type(const wfre_queryset *set, uint32_t index);
 
+/* One query of a set. */
+typedef struct wfre_queryset_query {
+    uint32_t type;  /* index of its type */
+    wfre_list easy; /* answers that the smaller graph proves; both live as long as the set */
+    wfre_list hard; /* and those that only the larger one does */
+} wfre_queryset_query;
+
+/* `index` is below the number of queries. */
+WFRE_API wfre_queryset_query wfre_queryset_get_query(const wfre_queryset *set, uint32_t index);
+/* It as an operator tree, with the graph's names or, if that is NULL, with ids. Release the text
+ * with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_queryset_print(const wfre_queryset *set, uint32_t index,
+                                                        const wfre_graph *graph, char **text,
+                                                        wfre_error *error);
+
 /* ---- published query sets ----------------------------------------------------------------- */
 
 typedef struct wfre_convert_options {

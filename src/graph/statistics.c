@@ -1,4 +1,4 @@
-/* Counts that describe a graph: triples of a relation, degrees of the entities. */
+/* Counts that describe a graph: triples of a relation, degrees of the entities. And all triples. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -13,6 +13,35 @@ uint64_t wfre_graph_relation_triples(const wfre_graph *graph, wfre_split split,
         return 0;
     uint32_t end = wfre_relation_groups(edges, relation, &first);
     return first < end ? edges->group_begin[end] - edges->group_begin[first] : 0;
+}
+
+wfre_status wfre_graph_copy_triples(const wfre_graph *graph, wfre_split split, uint32_t *ids,
+                                    uint64_t capacity, wfre_error *error)
+{
+    GIVEN(graph);
+    uint64_t count = wfre_graph_triples(graph, split);
+    if (capacity < count || (count > 0 && !ids))
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "there are %llu triples, and room for %llu", (unsigned long long)count,
+                         (unsigned long long)capacity);
+    uint64_t copied = 0;
+    for (wfre_relation r = 0; r < wfre_graph_relations(graph); r += 2) {
+        wfre_list heads = wfre_graph_sources(graph, split, r);
+        for (size_t i = 0; i < heads.count; i++) {
+            wfre_list tails = wfre_graph_targets(graph, split, r, heads.ids[i]);
+            for (size_t j = 0; j < tails.count && copied < capacity; j++, copied++) {
+                ids[3 * copied] = heads.ids[i];
+                ids[3 * copied + 1] = r;
+                ids[3 * copied + 2] = tails.ids[j];
+            }
+        }
+    }
+    CHECK(wfre_graph_sound(graph, error));
+    if (copied != count)
+        return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                         "the snapshot is damaged: it has %llu triples, not %llu",
+                         (unsigned long long)copied, (unsigned long long)count);
+    return WFRE_OK;
 }
 
 static int ascending(const void *a, const void *b)

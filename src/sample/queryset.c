@@ -307,6 +307,34 @@ wfre_queryset_type wfre_queryset_get_type(const wfre_queryset *set, uint32_t ind
     return type;
 }
 
+wfre_queryset_query wfre_queryset_get_query(const wfre_queryset *set, uint32_t index)
+{
+    if (index >= set->count)
+        return (wfre_queryset_query){.type = WFRE_NONE};
+    return (wfre_queryset_query){set->rows[index].type, wfre_queryset_easy(set, index),
+                                 wfre_queryset_hard(set, index)};
+}
+
+wfre_status wfre_queryset_print(const wfre_queryset *set, uint32_t index, const wfre_graph *graph,
+                                char **text, wfre_error *error)
+{
+    GIVEN(set);
+    GIVEN(text);
+    if (index >= set->count)
+        return wfre_fail(error, WFRE_ERR_NOT_FOUND, WFRE_NO_OFFSET, "query %u of %u", index,
+                         set->count);
+    if (graph)
+        CHECK(wfre_queryset_check_graph(set, graph, error));
+    wfre_text printed = {0};
+    wfre_tree_print(&printed, graph, set->rows[index].tree);
+    wfre_status status = wfre_text_status(&printed, "printing a query", error);
+    if (status == WFRE_OK)
+        *text = printed.data;
+    else
+        wfre_text_free(&printed);
+    return status;
+}
+
 /* ---- writing ------------------------------------------------------------------------------ */
 
 wfre_status wfre_queryset_writer_open(wfre_queryset_writer *writer, const char *path,

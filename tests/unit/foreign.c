@@ -100,6 +100,61 @@ static void test_triples_memory(void **state)
     sweep_allocations(attempt_triples, NULL);
 }
 
+static void test_copy(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(4, 30, 3, 200);
+    for (int split = 0; split < WFRE_SPLITS; split++) {
+        uint64_t count = wfre_graph_triples(graph, (wfre_split)split);
+        uint32_t *ids = malloc(3 * count * sizeof *ids);
+        assert_non_null(ids);
+        assert_ok(wfre_graph_copy_triples(graph, (wfre_split)split, ids, count, error));
+        for (uint64_t i = 0; i < count; i++) {
+            const uint32_t *t = ids + 3 * i;
+            assert_int_equal(t[1] % 2, 0);
+            assert_true(wfre_graph_has(graph, (wfre_split)split, t[0], t[1], t[2]));
+            assert_true(i == 0 || memcmp(t - 3, t, 3 * sizeof *t) != 0);
+        }
+        assert_int_equal(wfre_graph_copy_triples(graph, (wfre_split)split, ids, count - 1, NULL),
+                         WFRE_ERR_ARGUMENT);
+        free(ids);
+    }
+    wfre_graph_close(graph);
+}
+
+static void test_queries(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/wfre-foreign-XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    static const char LINES[] =
+        "1p\t(p,#0,(e,#1))\t2\t3 4\n2u\t(u,(p,#0,(e,#1)),(p,#2,(e,#0)))\t\t5\n";
+    assert_int_equal(write(file, LINES, sizeof LINES - 1), sizeof LINES - 1);
+    close(file);
+    wfre_graph *graph = toy_random_graph(4, 30, 3, 200);
+    wfre_queryset *set;
+    char *text;
+    assert_ok(wfre_queryset_open(path, graph, &set, error));
+    wfre_queryset_query first = wfre_queryset_get_query(set, 0);
+    wfre_queryset_query second = wfre_queryset_get_query(set, 1);
+    assert_int_equal(first.easy.count, 1);
+    assert_int_equal(first.hard.ids[1], 4);
+    assert_int_equal(second.type, 1);
+    assert_int_equal(second.easy.count, 0);
+    assert_int_equal(wfre_queryset_get_query(set, 2).type, WFRE_NONE);
+    assert_ok(wfre_queryset_print(set, 1, graph, &text, error));
+    assert_string_equal(text, "(u,(p,r0,(e,e1)),(p,r1,(e,e0)))");
+    wfre_string_free(text);
+    assert_ok(wfre_queryset_print(set, 0, NULL, &text, error));
+    assert_string_equal(text, "(p,#0,(e,#1))");
+    wfre_string_free(text);
+    assert_int_equal(wfre_queryset_print(set, 2, graph, &text, NULL), WFRE_ERR_NOT_FOUND);
+    wfre_queryset_close(set);
+    wfre_graph_close(graph);
+    unlink(path);
+}
+
 /* ---- sizes and errors --------------------------------------------------------------------- */
 
 static void test_sizes(void **state)
@@ -314,7 +369,8 @@ int main(void)
         cmocka_unit_test(test_triples_memory), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_meant),          cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_nearest_memory), cmocka_unit_test(test_stop_here),
-        cmocka_unit_test(test_training),
+        cmocka_unit_test(test_training),       cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_queries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
