@@ -147,7 +147,11 @@ wfre_status wfre_score_pairs(const wfre_score *score, wfre_pool *pool, const wfr
 
 /* Stored histograms of a chunk: few enough to stay in the second-level cache while every query of
  * the job passes over them. */
-enum { STORED_PER_CHUNK = 16, QUERIES_PER_CHUNK = 16 };
+enum {
+    STORED_PER_CHUNK = 16,
+    QUERIES_PER_CHUNK = 16,
+    QUERIES_AT_ONCE = 32 /* so many share the stored ones of a chunk, while these are near */
+};
 
 typedef struct rank_job {
     const wfre_score *score;
@@ -169,6 +173,11 @@ static void pack_queries(void *context, size_t chunk, unsigned worker)
                             job->queries + q * kernels->right_size);
 }
 
+static size_t query_groups(size_t queries)
+{
+    return (queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
+}
+
 static void run_rank(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
@@ -179,9 +188,11 @@ static void run_rank(void *context, size_t chunk, unsigned worker)
         request->ranking == WFRE_RANK_EXTRAPOLATED && job->score->rank_iterations
             ? kernels->extrapolated
             : kernels->value;
-    size_t begin = chunk * STORED_PER_CHUNK, end = begin + STORED_PER_CHUNK;
+    size_t groups = query_groups(request->query_count);
+    size_t begin = chunk / groups * STORED_PER_CHUNK, end = begin + STORED_PER_CHUNK;
+    size_t first = chunk % groups * QUERIES_AT_ONCE, last = first + QUERIES_AT_ONCE;
     end = end < job->selected ? end : job->selected;
-    for (size_t q = 0; q < request->query_count; q++) {
+    for (size_t q = first; q < last && q < request->query_count; q++) {
         const char *query = job->queries + q * kernels->right_size;
         float *distances = job->distances + q * request->stride;
         for (size_t k = begin; k < end; k++) {
@@ -224,7 +235,8 @@ wfre_status wfre_score_rank(const wfre_score *score, wfre_pool *pool, const wfre
     size_t stored_chunks = (selected + STORED_PER_CHUNK - 1) / STORED_PER_CHUNK;
     status = wfre_pool_try(pool, query_chunks, pack_queries, &job, error);
     if (status == WFRE_OK)
-        status = wfre_pool_try(pool, stored_chunks, run_rank, &job, error);
+        status = wfre_pool_try(pool, stored_chunks * query_groups(request->query_count), run_rank,
+                               &job, error);
     wfre_free(job.queries);
     return status;
 }
