@@ -1,0 +1,427 @@
+"""Models: trained, opened, looked into."""
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import tempfile
+import time as clock
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Union
+
+from . import _native as native
+from . import _show, errors
+from ._native import NULL, StrPath, ffi, lib
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+
+    from ._evaluate import QuerySet
+    from ._graph import Graph
+
+
+class ReliabilityBin(NamedTuple):
+    """The predictions of a certain probability."""
+
+    low: float
+    high: float
+    predictions: int
+    predicted: float
+    observed: float
+
+
+class Reliability(_show.Table):
+    """How well a model's probabilities agree with what is true: a sequence of
+    ``ReliabilityBin``."""
+
+    _columns = ("low", "high", "predictions", "predicted", "observed")
+    _bars = ("predicted", "observed")
+    #: Mean of the difference between predicted and observed.
+    error: float
+    #: Questions that it was measured on.
+    queries: int
+
+    def __init__(self, cdata: Any) -> None:
+        bins = lib.WFRE_RELIABILITY_BINS
+        self.error = cdata.error
+        self.queries = cdata.queries
+        self._list = [
+            ReliabilityBin(i / bins, (i + 1) / bins, b.count, b.predicted, b.observed)
+            for i, b in ((i, cdata.bins[i]) for i in range(bins))
+        ]
+
+    def _rows(self) -> List[ReliabilityBin]:
+        return self._list
+
+
+class History(_show.Table):
+    """How a training run went: a sequence of dicts, one for each line of its log. A notebook shows
+    the learning curve."""
+
+    def __init__(self, log: str, curve: str) -> None:
+        self._list: List[Dict[str, Any]] = [json.loads(line) for line in log.splitlines() if line]
+        self._curve = curve
+        names: Dict[str, None] = {}
+        for row in self._list:
+            names.update(dict.fromkeys(row))
+        self._columns = tuple(names)
+
+    def _rows(self) -> List[Dict[str, Any]]:
+        return self._list
+
+    def _cells(self) -> List[Any]:
+        return [tuple(row.get(c, math.nan) for c in self._columns) for row in self._list]
+
+    def to_svg(self) -> str:
+        """The learning curve as a drawing."""
+        return self._curve
+
+    def _repr_html_(self) -> str:
+        return self._curve
+
+
+class Model(native.Handle):
+    """A trained model: ``wfre.Model("my.safetensors")``, or what ``wfre.train`` returns.
+
+    A model belongs to one graph, which it knows by its fingerprint. It may be used by many threads
+    at once, and is a context manager."""
+
+    __slots__ = ("path", "history", "_graphs")
+    _what = "model"
+    #: The file that it was opened from; None if it is in memory only.
+    path: Optional[str]
+    #: How it was trained, if that was in this process; else None.
+    history: Optional[History]
+
+    def __init__(self, path: StrPath) -> None:
+        given = native.c_path(path)
+        cdata = native.make("wfre_model", lib.wfre_model_free, lib.wfre_model_open, given)
+        self._start(cdata, os.path.abspath(os.fsdecode(path)), None)
+
+    def _start(self, cdata: Any, path: Optional[str], history: Optional[History]) -> None:
+        self._set(cdata)
+        self.path = path
+        self.history = history
+        self._graphs: "weakref.WeakSet[Graph]" = weakref.WeakSet()
+
+    @classmethod
+    def _of(
+        cls, cdata: Any, path: Optional[str] = None, history: Optional[History] = None
+    ) -> "Model":
+        model = cls.__new__(cls)
+        model._start(cdata, path, history)
+        return model
+
+    def _reopen(self) -> None:
+        """In a child after fork."""
+        if self.path is None:
+            raise errors.Unsupported(
+                "this model is in the memory of the process that was forked; save it, and open "
+                "the file in this one"
+            )
+        cdata = native.make(
+            "wfre_model", lib.wfre_model_free, lib.wfre_model_open, native.c_path(self.path)
+        )
+        self._start(cdata, self.path, self.history)
+
+    def __reduce__(self) -> Any:
+        self._use()
+        if self.path is None:
+            raise TypeError("a model in memory cannot be pickled; save it, and open the file")
+        return (Model, (self.path,))
+
+    def __enter__(self) -> "Model":
+        self._use()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Lets go of it; using it afterwards raises ``wfre.Closed``. Closing twice is fine."""
+        self._cdata = None
+        for graph in list(getattr(self, "_graphs", ())):
+            graph._engines.pop(self, None)
+
+    @property
+    def embeddings(self) -> "numpy.ndarray[Any, Any]":
+        """The entities' histograms, a row each: a read-only numpy array over the model's own
+        memory or file, which stays there as long as the array does."""
+        import numpy
+
+        cdata = self._use()
+        rows = ffi.new("wfre_rows *")
+        native.call(lib.wfre_model_entity_rows, cdata, rows)
+        count, width = lib.wfre_model_entities(cdata), rows.stride
+        owner = lib.wfre_model_ref(cdata)
+        mapped = ffi.gc(rows.data, lambda _: lib.wfre_model_free(owner))
+        flat: Any = numpy.frombuffer(ffi.buffer(mapped, count * width * 4), numpy.float32)
+        flat.flags.writeable = False
+        return flat.reshape(count, width)  # type: ignore[no-any-return]
+
+    @property
+    def settings(self) -> Dict[str, str]:
+        """Its settings by their names, as text."""
+        settings = lib.wfre_model_get_settings(self._use())
+        rows = (lib.wfre_model_setting(settings, i) for i in range(lib.wfre_model_setting_count()))
+        return {native.text(row.name): native.text(row.value) for row in rows}
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers it has learned."""
+        return int(lib.wfre_model_parameters(self._use()))
+
+    @property
+    def fingerprint(self) -> int:
+        """That of the graph it was trained on."""
+        return int(lib.wfre_model_fingerprint(self._use()))
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a training run that had not ended wrote it."""
+        return bool(lib.wfre_model_unfinished(self._use()))
+
+    @property
+    def reliability(self) -> Optional[Reliability]:
+        """How good its probabilities are; None if it has none."""
+        cdata = self._use()
+        measured = lib.wfre_model_reliability(cdata)
+        return None if measured == NULL else Reliability(measured)
+
+    def save(self, path: StrPath, bf16: bool = False) -> None:
+        """Writes it as a safetensors file; ``bf16`` halves the weights at the price of rounding."""
+        native.call(lib.wfre_model_save, self._use(), native.c_path(path), bool(bf16))
+
+    def validate(self) -> None:
+        """Reads every weight; raises ``wfre.NumericError`` if one is not a finite number."""
+        native.call(lib.wfre_model_validate, self._use())
+
+    def calibrate(self, graph: "Graph", queries: Union[StrPath, "QuerySet"]) -> "Model":
+        """The same model with probabilities learned from a query set. This one stays as it is."""
+        from ._evaluate import QuerySet
+
+        set_ = queries if isinstance(queries, QuerySet) else QuerySet(queries, graph)
+        with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
+            path = os.path.join(folder, "model.safetensors")
+            self.save(path)
+            copy = Model(path)
+        copy.path = None
+        monitor = native.Monitor()
+        monitor.call(
+            lib.wfre_calibrate_with,
+            graph._use(),
+            copy._use(),
+            set_._use(),
+            native.pool(),
+            monitor.struct,
+        )
+        return copy
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<Model: closed>"
+        cdata = self._use()
+        return (
+            f"<Model: {lib.wfre_model_entities(cdata):,} entities, "
+            f"{lib.wfre_model_relations(cdata) // 2:,} relations, "
+            f"{lib.wfre_model_get_settings(cdata).dim} dimensions, {self.parameters:,} parameters>"
+        )
+
+    def _repr_html_(self) -> str:
+        head = f"<p>{_show.escape(repr(self)[1:-1])}</p>"
+        if self.history is not None:
+            head += self.history._repr_html_()
+        return head
+
+
+class Step(NamedTuple):
+    """How a training run stands after a step."""
+
+    step: int
+    seconds: float
+    progress: float
+    loss: float
+    #: Of the last validation; None before the first.
+    mrr: Optional[float]
+    queries_per_second: float
+
+
+class Bar:
+    """A line of progress on standard error, ten times a second at most."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+        self._width = 0
+
+    def __call__(self, task: str, done: int, total: int, note: str) -> None:
+        now = clock.monotonic()
+        if now < self._next and done != total:
+            return
+        self._next = now + 0.1
+        if total:
+            filled = int(30 * done / total)
+            line = f"{task} [{'#' * filled}{'.' * (30 - filled)}] {100 * done / total:3.0f}%"
+        else:
+            line = f"{task} {done:,}"
+        line += "  " + note if note else ""
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def end(self) -> None:
+        if self._width:
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+
+
+def _settings(graph: "Graph", preset: Optional[str], given: Dict[str, Any]) -> Any:
+    settings = ffi.new("wfre_train_settings *")
+    name = native.c_text(preset, "preset")
+    native.call(lib.wfre_train_preset, name, graph._use(), settings)
+    for key, value in given.items():
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        text = native.c_text(str(value), key)
+        native.call(lib.wfre_train_set, settings, native.c_text(key.replace("_", "-")), text)
+    return settings
+
+
+def train_settings(
+    graph: "Graph", preset: Optional[str] = None, **settings: Any
+) -> Dict[str, str]:
+    """What ``train`` would take: all settings of training and model by their names, as text.
+
+    >>> import wfre
+    >>> g = wfre.import_triples([("ann", "knows", "bob")])
+    >>> wfre.train_settings(g, "small", dim=100)["dim"]
+    '100'
+    """
+    filled = _settings(graph, preset, settings)
+    rows = (lib.wfre_train_setting(filled, i) for i in range(lib.wfre_train_setting_count()))
+    return {native.text(row.name): native.text(row.value) for row in rows}
+
+
+def train(
+    graph: "Graph",
+    path: Optional[StrPath] = None,
+    *,
+    time: Union[str, float, None] = None,
+    steps: Optional[int] = None,
+    preset: Optional[str] = None,
+    progress: bool = False,
+    callback: Optional[Callable[[Step], None]] = None,
+    start: Optional[StrPath] = None,
+    resume: bool = False,
+    queries: Optional[StrPath] = None,
+    validate: int = 20,
+    calibrate: int = 200,
+    seed: int = 1,
+    **settings: Any,
+) -> Model:
+    """Trains a model for ``time`` ("90s", "10m", "1.5h"; 5 minutes unless given) or for a number of
+    ``steps``, which gives the same bits again.
+
+    The model is written to ``path``, with its log and learning curve beside it; without one it is
+    in memory only. ``preset`` is "small", "base", "large" or a recipe of the paper; any other
+    setting is given by its name (``dim=400, drop_input=0.2``; ``train_settings`` lists them).
+    ``progress`` shows a bar; ``callback`` is called after every step. ``start`` is a model to begin
+    with; ``resume`` goes on with an interrupted run of the same path. Ctrl-C, or an exception in
+    the callback, ends the run; with a path, ``resume`` goes on from there.
+
+    >>> import wfre
+    >>> ring = [(f"e{i}", "next", f"e{(i + 1) % 30}") for i in range(30)]
+    >>> g = wfre.import_triples(ring, holdout=0.1)
+    >>> losses = []
+    >>> m = wfre.train(g, steps=20, dim=20, batch=32, callback=lambda s: losses.append(s.loss))
+    >>> len(losses), m.embeddings.shape
+    (20, (30, 20))
+    """
+    from ._graph import Graph
+
+    if not isinstance(graph, Graph):
+        raise TypeError(f"a graph must be a wfre.Graph, not {type(graph).__name__}")
+    with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
+        out = os.fspath(path) if path is not None else os.path.join(folder, "model.safetensors")
+        resumed = ffi.new("wfre_train_settings *")
+        if resume and path is not None:
+            name = native.c_path(out)
+            status = lib.wfre_train_resumed_settings(name, resumed, ffi.new("wfre_error *"))
+            resume = status == lib.WFRE_OK
+        else:
+            resume = False
+        filled = resumed if resume else _settings(graph, preset, dict(settings, seed=seed))
+        if steps is not None:
+            filled.steps, filled.seconds = steps, 0
+        elif time is not None or not resume:
+            filled.steps, filled.seconds = 0, native.seconds("5m" if time is None else time)
+        native.call(lib.wfre_train_settings_check, filled)
+        return _run(graph, filled, out, path, progress, callback, start, resume, queries, validate,
+                    calibrate)
+
+
+def _run(
+    graph: "Graph",
+    settings: Any,
+    out: str,
+    path: Optional[StrPath],
+    progress: bool,
+    callback: Optional[Callable[[Step], None]],
+    start: Optional[StrPath],
+    resume: bool,
+    queries: Optional[StrPath],
+    validate: int,
+    calibrate: int,
+) -> Model:
+    bar = Bar() if progress else None
+
+    def after_step(status: Any, mrr: float) -> None:
+        assert callback is not None
+        callback(
+            Step(
+                status.step,
+                status.seconds,
+                status.progress,
+                status.loss,
+                None if mrr < 0 else mrr,
+                status.queries_per_second,
+            )
+        )
+
+    monitor = native.Monitor(bar, after_step)
+    run = ffi.new("wfre_train_run *")
+    keep = [native.c_path(out), native.c_path(start), native.c_path(queries)]
+    run.model = keep[0]
+    setattr(run, "from", keep[1])
+    run.queries = keep[2]
+    run.resume = resume
+    run.checkpoint_seconds = 60
+    run.validate = validate
+    run.calibrate = calibrate
+    if callback is not None:
+        run.step = native.train_step
+        run.context = monitor.context
+    summary = ffi.new("wfre_train_summary *")
+    try:
+        monitor.call(
+            lib.wfre_train, graph._use(), settings, run, native.pool(), monitor.struct, summary
+        )
+    finally:
+        if bar is not None:
+            bar.end()
+    base = out[: -len(".safetensors")] if out.endswith(".safetensors") else out
+    history = History(_read(base + ".log.jsonl"), _read(base + ".curve.svg"))
+    model = Model(out)
+    model.history = history
+    if path is None:
+        model.path = None
+    return model
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""

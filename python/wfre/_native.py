@@ -1,0 +1,415 @@
+"""The library itself: found, loaded, and compared with the headers that this module was made of.
+
+Everything here is internal. All other files call C through ``call``, which raises what went wrong,
+or through ``stoppable`` calls, which Ctrl-C ends as well.
+"""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, Union
+
+from . import _library
+from . import _declarations  # made by cffi when the module is built
+from . import errors
+
+ffi: Any = _declarations.ffi
+NULL: Any = ffi.NULL
+StrPath = Union[str, "os.PathLike[str]"]
+
+
+# ---- loading --------------------------------------------------------------------------------
+
+
+def _path() -> str:
+    """Where the library is: $WFRE_LIBRARY, beside this file (wheels), or where it was installed."""
+    given = os.environ.get("WFRE_LIBRARY")
+    if given:
+        return given
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), _library.NAME)
+    return beside if os.path.exists(beside) else _library.PATH
+
+
+def _load() -> Any:
+    path = _path()
+    try:
+        loaded = ffi.dlopen(path)
+    except OSError as error:
+        raise ImportError(f"wfre's library cannot be loaded: {error}") from error
+    try:
+        version = ffi.string(loaded.wfre_version()).decode()
+        size_of = loaded.wfre_struct_size
+    except AttributeError as error:
+        raise ImportError(f"{path} is not wfre's library: {error}") from error
+    if version != _library.VERSION:
+        raise ImportError(
+            f"this module is made for wfre {_library.VERSION}, but {path} is {version}"
+        )
+    for name in ffi.list_types()[0]:
+        try:
+            size = ffi.sizeof(name)
+        except (ffi.error, TypeError, ValueError):
+            continue  # a handle
+        if size_of(name.encode()) not in (0, size):
+            raise ImportError(
+                f"{path} was built from other headers: its {name} has {size_of(name.encode())} "
+                f"bytes, not {size}"
+            )
+    return loaded
+
+
+lib: Any = _load()
+
+
+# ---- failures -------------------------------------------------------------------------------
+
+_CLASSES: dict[int, Type[errors.Error]] = {
+    lib.WFRE_ERR_ARGUMENT: errors.ArgumentError,
+    lib.WFRE_ERR_MEMORY: errors.OutOfMemory,
+    lib.WFRE_ERR_IO: errors.InputOutputError,
+    lib.WFRE_ERR_FORMAT: errors.FormatError,
+    lib.WFRE_ERR_NOT_FOUND: errors.NotFound,
+    lib.WFRE_ERR_MISMATCH: errors.Mismatch,
+    lib.WFRE_ERR_UNSUPPORTED: errors.Unsupported,
+    lib.WFRE_ERR_TIMEOUT: errors.Timeout,
+    lib.WFRE_ERR_INTERRUPTED: errors.Interrupted,
+    lib.WFRE_ERR_NUMERIC: errors.NumericError,
+}
+_NO_OFFSET = lib.WFRE_NO_OFFSET
+
+
+def text(bytes_: Any, length: int = -1) -> str:
+    """A C string, or ``length`` bytes, as text; bytes that are no UTF-8 come back as they were."""
+    if bytes_ == NULL:
+        return ""
+    raw: bytes = ffi.string(bytes_) if length < 0 else ffi.buffer(bytes_, length)[:]
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def name(span: Any) -> str:
+    """A wfre_name as text."""
+    if span.length == 0:
+        return ""
+    raw: bytes = ffi.buffer(span.bytes, span.length)[:]
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def encode(value: str, what: str = "text") -> bytes:
+    """Text for C, which must be text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be a str, not {type(value).__name__}")
+    return value.encode("utf-8", "surrogateescape")
+
+
+def c_text(value: Optional[str], what: str = "text") -> Any:
+    """Text for a C function that wants a NUL at its end; None becomes NULL. Keep it alive."""
+    if value is None:
+        return NULL
+    raw = encode(value, what)
+    if b"\0" in raw:
+        raise ValueError(f"{what} must not contain a NUL character")
+    return ffi.new("char[]", raw)
+
+
+def c_path(value: Optional[StrPath], what: str = "path") -> Any:
+    """A file's path for C; None becomes NULL. Keep it alive."""
+    if value is None:
+        return NULL
+    raw = os.fsencode(value)
+    if b"\0" in raw:
+        raise ValueError(f"{what} must not contain a NUL character")
+    return ffi.new("char[]", raw)
+
+
+def take_string(pointer: Any) -> str:
+    """Text that the library handed out, which it gets back."""
+    try:
+        return text(pointer)
+    finally:
+        lib.wfre_string_free(pointer)
+
+
+def failure(status: int, error: Any, source: Optional[bytes] = None) -> errors.Error:
+    """The exception of a status; ``source`` is the text that offsets count the bytes of."""
+    offset: Optional[int] = None if error.offset == _NO_OFFSET else error.offset
+    if offset is not None and source is not None:
+        offset = len(source[:offset].decode("utf-8", "surrogateescape"))
+    near = text(error.nearest).split("\n")[:-1]
+    kind = _CLASSES.get(status, errors.Error)
+    return kind(text(error.message), offset, tuple(near))
+
+
+def call(function: Any, *arguments: Any) -> None:
+    """Calls a C function whose last parameter is the error, and raises what went wrong."""
+    error = ffi.new("wfre_error *")
+    status = function(*arguments, error)
+    if status != 0:
+        raise failure(status, error)
+
+
+def make(ctype: str, free: Any, function: Any, *arguments: Any) -> Any:
+    """The same for a function that makes something of ``ctype``, its last parameter but one, which
+    ``free`` releases when nobody refers to it any more."""
+    error = ffi.new("wfre_error *")
+    out = ffi.new(ctype + " **")
+    status = function(*arguments, out, error)
+    if status != 0:
+        raise failure(status, error)
+    return ffi.gc(out[0], free)
+
+
+# ---- stopping -------------------------------------------------------------------------------
+#
+# Python notices Ctrl-C when it runs code. While C works it does not, so C calls back: at most every
+# ten milliseconds, and only on the main thread, which alone gets KeyboardInterrupt. What the
+# callback raises ends the C function, is kept, and is raised again when that has returned.
+
+
+class _Pending(threading.local):
+    exception: Optional[BaseException] = None
+
+
+_pending = _Pending()
+_main = threading.main_thread().ident
+
+
+def _keep(kind: Any, value: Optional[BaseException], traceback: Any) -> None:
+    _pending.exception = value
+
+
+@ffi.callback("bool(void *)", error=True, onerror=_keep)  # type: ignore[misc]
+def _look(context: Any) -> bool:
+    return False  # to come here is enough: what is pending is raised
+
+
+def raise_pending() -> None:
+    """Raises what a callback of this thread raised meanwhile."""
+    exception = _pending.exception
+    if exception is not None:
+        _pending.exception = None
+        raise exception.with_traceback(None)
+
+
+def on_main_thread() -> bool:
+    return threading.get_ident() == _main
+
+
+def new_cancel() -> Any:
+    """A wish to stop, which on the main thread looks for Ctrl-C."""
+    cancel = make("wfre_cancel", lib.wfre_cancel_free, lib.wfre_cancel_create)
+    if on_main_thread():
+        lib.wfre_cancel_watch(cancel, _look, NULL)
+    return cancel
+
+
+class _Cancels(threading.local):
+    def __init__(self) -> None:
+        self.free: List[Any] = []
+
+
+_cancels = _Cancels()
+
+
+def call_stoppable(function: Any, *arguments: Any) -> None:
+    """``call`` for work of any length that takes no wfre_cancel: Ctrl-C ends it."""
+    free = _cancels.free
+    cancel = free.pop() if free else new_cancel()
+    error = ffi.new("wfre_error *")
+    before = lib.wfre_cancel_here(cancel)
+    try:
+        status = function(*arguments, error)
+    finally:
+        lib.wfre_cancel_here(before)
+        lib.wfre_cancel_reset(cancel)
+        free.append(cancel)
+    raise_pending()
+    if status != 0:
+        raise failure(status, error)
+
+
+class Monitor:
+    """What long tasks tell, and whether they are to stop: Python functions behind a wfre_monitor.
+
+    A function that raises ends the task, and ``call`` raises the same."""
+
+    def __init__(
+        self,
+        report: Optional[Callable[[str, int, int, str], None]] = None,
+        step: Optional[Callable[[Any, float], None]] = None,
+    ) -> None:
+        self.report = report
+        self.step = step
+        self.context = ffi.new_handle(self)
+        self.struct = ffi.new("wfre_monitor *")
+        self.struct.interrupted = _interrupted
+        self.struct.context = self.context
+        if report is not None:
+            self.struct.report = _report
+
+    def call(self, function: Any, *arguments: Any) -> None:
+        error = ffi.new("wfre_error *")
+        status = function(*arguments, error)
+        raise_pending()
+        if status != 0:
+            raise failure(status, error)
+
+
+@ffi.callback("bool(void *)", error=True, onerror=_keep)  # type: ignore[misc]
+def _interrupted(context: Any) -> bool:
+    return _pending.exception is not None
+
+
+@ffi.callback("void(void *, const wfre_progress *)", onerror=_keep)  # type: ignore[misc]
+def _report(context: Any, progress: Any) -> None:
+    if _pending.exception is None:
+        report = ffi.from_handle(context).report
+        report(text(progress.task), progress.done, progress.total, text(progress.note))
+
+
+@ffi.callback("void(void *, const wfre_train_status *, double)", onerror=_keep)  # type: ignore[misc]
+def train_step(context: Any, status: Any, mrr: float) -> None:
+    if _pending.exception is None:
+        ffi.from_handle(context).step(status, mrr)
+
+
+# ---- forks ----------------------------------------------------------------------------------
+#
+# Of what was opened before a fork the child may only let go. ``generation`` tells which process a
+# handle belongs to.
+
+generation = 0
+
+
+def _after_fork() -> None:
+    global generation, _main, _pool
+    generation += 1
+    _main = threading.get_ident()
+    _pool = None
+    _cancels.free = []
+    _pending.exception = None
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class Handle:
+    """Something that C made. It lives until nobody refers to it, or until it is closed; whoever
+    uses it in a call refers to it, so that closing it meanwhile in another thread is harmless."""
+
+    __slots__ = ("_cdata", "_generation", "__weakref__")
+    _what = "object"
+    _cdata: Any
+    _generation: int
+
+    def _set(self, cdata: Any) -> None:
+        self._cdata = cdata
+        self._generation = generation
+
+    def _use(self) -> Any:
+        try:
+            cdata = self._cdata
+        except AttributeError:
+            raise errors.Closed(f"this {self._what} was never opened") from None
+        if cdata is None:
+            raise errors.Closed(f"this {self._what} is closed")
+        if self._generation != generation:
+            self._reopen()
+            cdata = self._cdata
+        return cdata
+
+    def _reopen(self) -> None:
+        raise errors.Unsupported(
+            f"this {self._what} belongs to the process that was forked; open it again in this one"
+        )
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return getattr(self, "_cdata", None) is None
+
+    def close(self) -> None:
+        """Lets go of it; using it afterwards raises ``wfre.Closed``. Closing twice is fine."""
+        self._cdata = None
+
+
+# ---- threads --------------------------------------------------------------------------------
+
+_pool: Any = None
+_pool_threads = 0
+_pool_lock = threading.Lock()
+
+
+def set_threads(count: int) -> None:
+    """Says how many threads work on one task; 0 takes one for each CPU, as at the beginning.
+
+    Results do not depend on it. Questions that other threads than the main one ask use one thread
+    each, however many there are.
+
+    >>> import wfre
+    >>> wfre.set_threads(1)
+    >>> wfre.set_threads(0)
+    """
+    global _pool, _pool_threads
+    count = int(count)
+    if not 0 <= count <= 4096:
+        raise ValueError(f"{count} threads; give 0 (one for each CPU) to 4096")
+    with _pool_lock:
+        _pool, _pool_threads = None, count
+
+
+def pool() -> Any:
+    """The threads of this process."""
+    global _pool
+    made = _pool
+    if made is None:
+        with _pool_lock:
+            if _pool is None:
+                _pool = make("wfre_pool", lib.wfre_pool_free, lib.wfre_pool_create, _pool_threads)
+            made = _pool
+    return made
+
+
+# ---- small things ---------------------------------------------------------------------------
+
+_SPLITS = {"train": 0, "valid": 1, "test": 2, "all": 2}
+
+
+def split(value: str) -> int:
+    """A split by its name; "all" is "test", which has the triples of all three."""
+    try:
+        return _SPLITS[value]
+    except (KeyError, TypeError):
+        raise errors.ArgumentError(
+            f"no split is called {value!r}; use train, valid, test or all"
+        ) from None
+
+
+def choice(value: str, what: str, options: Sequence[str]) -> int:
+    """The number of one of some words."""
+    if value in options:
+        return options.index(value)
+    raise errors.ArgumentError(f"{what} {value!r}: use one of {', '.join(options)}")
+
+
+def seconds(value: Union[str, float, int, None]) -> float:
+    """A time: a number of seconds, or text such as "90s", "30m" or "1.5h"."""
+    if value is None:
+        return 0.0
+    if isinstance(value, str):
+        units = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+        number = value.rstrip("abcdefghijklmnopqrstuvwxyz ")
+        unit = value[len(number) :].strip()
+        try:
+            result = float(number) * units[unit or "s"]
+        except (ValueError, KeyError):
+            raise ValueError(f"{value!r} is no time; one is 90, '90s', '30m' or '1.5h'") from None
+    else:
+        result = float(value)
+    if not 0 <= result < 1e12:
+        raise ValueError(f"{value!r} is no time; one is 90, '90s', '30m' or '1.5h'")
+    return result
+
+
+def version() -> Tuple[str, str]:
+    """Version and commit of the library."""
+    return text(lib.wfre_version()), text(lib.wfre_commit())

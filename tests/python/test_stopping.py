@@ -1,0 +1,361 @@
+"""Ctrl-C, threads, forks, memory."""
+import gc
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import wfre
+
+numpy = pytest.importorskip("numpy")
+
+
+# ---- Ctrl-C ---------------------------------------------------------------------------------
+
+
+def interrupted(work, after=0.2):
+    """Seconds from a SIGINT to the KeyboardInterrupt that it makes of ``work``; None if that ended
+    before. The signal is sent by another thread, which waits until the work has begun."""
+    sent = []
+
+    def send():
+        time.sleep(after)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        work()
+    except KeyboardInterrupt:
+        return time.monotonic() - sent[0]
+    finally:
+        try:
+            thread.join()
+            time.sleep(0)
+        except KeyboardInterrupt:
+            pass
+    return None
+
+
+@pytest.fixture(scope="module")
+def clique():
+    """A graph in which some questions take for ever."""
+    names = [f"n{i}" for i in range(1000)]
+    pairs = numpy.random.default_rng(1).integers(0, 1000, (200000, 2)).tolist()
+    return wfre.import_triples([(names[a], "r", names[b]) for a, b in pairs if a != b])
+
+
+HARD = "?x : " + " & ".join(
+    f"r(?{a}, ?{b})" for i, a in enumerate("xabcdefghi") for b in "xabcdefghi"[i + 1 :]
+)
+
+
+def promptly(work):
+    """The best of some attempts: a busy machine may let any of them wait."""
+    times = []
+    for _ in range(20):
+        took = interrupted(work)
+        assert took is not None, "it ended before it could be interrupted"
+        times.append(took)
+        if took < 0.2:
+            return
+    raise AssertionError(f"KeyboardInterrupt came after {times} seconds")
+
+
+def test_interrupt_ask(clique):
+    promptly(lambda: clique.ask(HARD))
+    assert clique.ask("?x : r(n1, ?x)").error is None  # the session goes on
+
+
+def test_interrupt_sparql(clique):
+    query = "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f }"
+    promptly(lambda: clique.sparql(query))
+
+
+def test_interrupt_train(graph, tmp_path):
+    """Between two steps."""
+    path = tmp_path / "m.safetensors"
+    promptly(lambda: wfre.train(graph, path, time="60s", dim=40, batch=32, validate=0))
+    assert wfre.train(graph, path, resume=True, time=0.1).history
+
+
+def test_interrupt_scores():
+    X = numpy.random.default_rng(1).random((20000, 400), dtype=numpy.float32)
+    scores = wfre.Scores(X)
+    promptly(lambda: scores.distances(X[:1000]))
+    promptly(lambda: scores.nearest(X[:1000], 3))
+    slow = wfre.Score(400, iterations=500)
+    promptly(lambda: slow.distance(X, X[::-1].copy()))
+
+
+def test_interrupt_evaluate(clique, tmp_path):
+    model = wfre.train(clique, steps=1, dim=40, batch=8, validate=0, calibrate=0)
+    lines = "".join(f"1p\t(p,#0,(e,#{i % 1000}))\t\t{(i * 7) % 1000}\n" for i in range(200000))
+    path = tmp_path / "q.tsv"
+    path.write_text(lines)
+    opened = wfre.QuerySet(path, clique)
+    promptly(lambda: wfre.evaluate(clique, model, opened, way="embedding exhaustive"))
+
+
+def test_timeout(clique):
+    start = time.monotonic()
+    with pytest.raises(wfre.Timeout):
+        clique.ask(HARD, timeout="100ms")
+    with pytest.raises(TimeoutError):
+        clique.sparql("SELECT * { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f }", timeout=0.1)
+    assert time.monotonic() - start < 30
+
+
+def test_handlers_may_ask(clique):
+    """A signal handler that asks while a question is under way gets a session of its own."""
+    seen = []
+
+    class Enough(Exception):
+        pass
+
+    def handler(number, frame):
+        seen.append(clique.ask("?x : r(n1, ?x)").proven)
+        raise Enough
+
+    old = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(Enough):
+            clique.ask(HARD)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert seen == [clique.ask("?x : r(n1, ?x)").proven]
+
+
+def test_callbacks_may_ask(graph):
+    seen = []
+    wfre.train(
+        graph,
+        steps=3,
+        dim=20,
+        batch=16,
+        validate=0,
+        calibrate=0,
+        callback=lambda step: seen.append(graph.ask("?x : knows(p1, ?x)").proven),
+    )
+    assert seen == [["p2"]] * 3
+
+
+# ---- threads --------------------------------------------------------------------------------
+
+
+def test_eight_threads(graph, model):
+    questions = [f"?x : knows(p{i}, ?y) & trusts(?y, ?x)" for i in range(40)]
+    expected = [[p.score for p in graph.ask(q, model).predicted] for q in questions]
+    wrong, done = [], []
+
+    def work(number):
+        for round_ in range(5):
+            for i in range(number, number + 40):
+                q = questions[i % 40]
+                if [p.score for p in graph.ask(q, model).predicted] != expected[i % 40]:
+                    wrong.append((number, q))
+        done.append(number)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == list(range(8)) and wrong == []
+
+
+def test_threads_close(files):
+    """Closing in one thread what others use gives them an exception, never a crash."""
+    for _ in range(10):
+        g, m = wfre.open(files / "g.kg"), wfre.Model(files / "m.safetensors")
+        ended = []
+
+        def work():
+            try:
+                while True:
+                    g.ask("?x : knows(p1, ?x)", m)
+            except wfre.Closed:
+                ended.append(True)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.02)
+        m.close()
+        g.close()
+        for thread in threads:
+            thread.join()
+        assert ended == [True] * 4
+
+
+def test_the_gil_is_free(clique):
+    """Python runs while C works."""
+    ticks = []
+
+    def work():
+        with pytest.raises(wfre.Timeout):
+            clique.ask(HARD, timeout=0.5)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        ticks.append(time.monotonic())
+        time.sleep(0.005)
+    assert len(ticks) > 10
+
+
+# ---- forks ----------------------------------------------------------------------------------
+
+
+def in_child(work):
+    """What ``work`` returns in a forked child: its exit code."""
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            signal.alarm(120)
+            code = work()
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_fork(files, graph, model):
+    opened, trained = wfre.open(files / "g.kg"), wfre.Model(files / "m.safetensors")
+    question = "?x : knows(p1, ?y) & knows(?y, ?x)"
+    expected = [p.score for p in opened.ask(question, trained).predicted]
+    answers = opened.ask(question, trained)
+
+    def works():
+        if [p.score for p in opened.ask(question, trained).predicted] != expected:
+            return 1
+        return 0 if wfre.distance([0.1] * 5, [0.2] * 5) > 0 else 2
+
+    def refuses():
+        try:
+            graph.ask(question)
+        except wfre.Unsupported:
+            pass
+        else:
+            return 1
+        try:
+            opened.ask(question, model)
+        except wfre.Unsupported:
+            return 0
+        return 2
+
+    def collects():
+        nonlocal answers, opened, trained
+        answers = opened = trained = None
+        gc.collect()
+        return 0
+
+    assert in_child(works) == 0
+    assert in_child(refuses) == 0
+    assert in_child(collects) == 0
+    assert [p.score for p in opened.ask(question, trained).predicted] == expected
+
+
+def test_multiprocessing(files):
+    """A pool of processes, started either way, gets files and gives names."""
+    code = """
+import multiprocessing, sys, wfre
+g = wfre.open(sys.argv[1])
+def work(i):
+    return g.ask(f"?x : knows(p{i}, ?x)").proven
+if __name__ == "__main__":
+    for how in ("fork", "spawn"):
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            assert pool.map(work, range(8)) == [[f"p{i + 1}"] for i in range(8)], how
+"""
+    path = files / "work.py"
+    path.write_text(code)
+    subprocess.run([sys.executable, str(path), str(files / "g.kg")], check=True, timeout=240)
+
+
+# ---- memory ---------------------------------------------------------------------------------
+
+
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def test_no_leak(graph):
+    """100,000 questions, and everything else that is made and let go of again and again."""
+    questions = [f"?x : knows(p{i % 40}, ?x) & !trusts(p{i % 7}, ?x)" for i in range(100)]
+
+    def some(rounds):
+        for i in range(rounds):
+            for answers in graph.ask(questions):
+                answers.proven
+            for j in range(10):
+                graph.ask(questions[j]).proven
+            with pytest.raises(wfre.NotFound):
+                graph.ask("?x : nows(?x, p1)")
+            graph.query(questions[0]).tree
+            if i % 20 == 0:
+                graph.sparql("SELECT ?x { ?x r:knows e:p1 }")
+                wfre.import_triples([("a", "r", "b")]).ask("?x : r(?x, b)")
+
+    some(100)
+    before = resident()
+    some(910)  # over 100,000 questions
+    grown = resident() - before
+    assert grown < 4 << 20, f"{grown} bytes more after 100,000 questions"
+
+
+def test_no_leak_of_predictions(graph, model):
+    X = numpy.random.default_rng(1).random((50, 20), dtype=numpy.float32)
+
+    def some(rounds):
+        for i in range(rounds):
+            answers = graph.ask(f"?x : knows(p{i % 40}, ?x)", model, split="train")
+            answers.explain()
+            scores = wfre.Scores(X)
+            scores.nearest(X[:3], 4)
+            wfre.transport(X[0], X[1])
+            model.embeddings[0]
+
+    some(200)
+    before = resident()
+    some(1500)
+    grown = resident() - before
+    assert grown < 8 << 20, f"{grown} bytes more"
+
+
+def test_any_order_of_collection(files):
+    """Whatever is let go of first, what is left works."""
+    import itertools
+
+    for order in itertools.permutations(range(4)):
+        g, m = wfre.open(files / "g.kg"), wfre.Model(files / "m.safetensors")
+        a = g.ask("?x : knows(p1, ?x)", m)
+        e = a.explain()
+        things = [g, m, a, e]
+        del g, m, a, e
+        for i in order:
+            things[i] = None
+            gc.collect()
+            for thing in things:
+                if isinstance(thing, wfre.Explanation):
+                    str(thing)
+                elif isinstance(thing, wfre.Answers):
+                    assert len(list(thing)) == 11
+    cycle = {}
+    for name in ("g", "m"):
+        cycle[name] = cycle
+    cycle["graph"] = wfre.open(files / "g.kg")
+    cycle["answers"] = cycle["graph"].ask("?x : knows(p1, ?x)")
+    cycle["query"] = cycle["graph"].query("?x : knows(p1, ?x)")
+    del cycle
+    gc.collect()
