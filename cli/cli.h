@@ -62,6 +62,9 @@ double cli_duration(const cli_call *call, const char *option, double fallback);
 /* The setting of --literals. */
 int cli_literals(const cli_call *call, wfre_literals *literals);
 int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split);
+/* --by edges or embedding, if given, put into the way: EXIT_DONE, or EXIT_USAGE having said what is
+ * wrong. */
+int cli_by(const cli_call *call, wfre_way *way);
 /* Where to print a summary: standard error if --out - takes standard output. */
 FILE *cli_summary_stream(const cli_call *call);
 /* Refuses to write over a file that is read or written besides (NULL: none): EXIT_DONE, or
@@ -101,6 +104,13 @@ WFRE_PRINTF(1, 0) void cli_say(const char *format, va_list args);
         "literals", 0, CLI_TEXT, "WHAT", "RDF literals: as attributes (default), entities, drop",  \
             0, 0                                                                                   \
     }
+#define CLI_OPTION_BY                                                                              \
+    {                                                                                              \
+        "by", 0, CLI_TEXT, "WAY",                                                                  \
+            "edges (single edges are predicted, what is known of a question is certain) or "       \
+            "embedding (the question as a whole); default: as the model was fitted",               \
+            0, 0                                                                                   \
+    }
 #define CLI_OPTION_SEED                                                                            \
     {                                                                                              \
         "seed", 0, CLI_INTEGER, "N", "seed of all random choices (default 1)", 0, 9e15             \
@@ -118,6 +128,8 @@ wfre_status cli_check_mapped(wfre_error *error);
 /* wfre_model_open, and a note if the model is half-trained. */
 wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
 wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error);
+/* EXIT_DONE if the model has probabilities, or none are asked for; else the exit code. */
+int cli_need_probabilities(const wfre_model *model, double min_probability);
 
 /* ---- terminal ----------------------------------------------------------------------------- */
 
@@ -139,6 +151,26 @@ void cli_clear_interrupt(void);
 void cli_progress_end(void);
 bool cli_is_terminal(FILE *stream);
 double cli_clock(void);
+
+/* The terminal's columns and lines; 0 if standard output is none. */
+int cli_width(void);
+int cli_height(void);
+/* Begins a line for people, which is written to the stream, and ends it: on a terminal it is cut at
+ * its width. */
+FILE *cli_line(void);
+void cli_line_end(void);
+/* From now on lines stop after a page of this height (0: never) until Enter is pressed; q leaves
+ * out the rest, which the caller asks for. */
+void cli_page_begin(int height);
+bool cli_page_stopped(void);
+void cli_page(void);
+/* An escape sequence, or nothing where colours are not wanted. */
+const char *cli_colour(const char *escape);
+/* The label, and in brackets the name where that is another. */
+void cli_print_entity(FILE *stream, const wfre_graph *graph, wfre_entity entity);
+void cli_print_relation(FILE *stream, const wfre_graph *graph, wfre_relation relation);
+/* Two blanks and the beginning of a description, if there is one. */
+void cli_print_description(FILE *stream, wfre_name description);
 
 /* printf, and vfprintf, with a decimal point in every locale: for whatever has a fraction. */
 WFRE_PRINTF(1, 2) void cli_print(const char *format, ...);

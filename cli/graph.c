@@ -81,3 +81,13 @@ wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *err
         cli_note("%s: a half-trained model, of a run that has not ended", path);
     return status;
 }
+
+int cli_need_probabilities(const wfre_model *model, double min_probability)
+{
+    if (min_probability == 0 || !model || wfre_model_reliability(model))
+        return EXIT_DONE;
+    return cli_fail(&(wfre_error){
+        .code = WFRE_ERR_ARGUMENT,
+        .message = "--min-probability: the model has no probabilities; it was trained without "
+                   "validation data"});
+}

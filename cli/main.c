@@ -6,10 +6,10 @@
 #include "options.h"
 
 const cli_command *const cli_commands[] = {
-    &command_import, &command_info,  &command_queries, &command_sample,
-    &command_types,  &command_train, &command_eval,    &command_sweep,
-    &command_ask,    &command_add,   &command_export,  &command_convert,
-    &command_score,  &command_serve, &command_bench,   NULL,
+    &command_import,  &command_info,  &command_find,  &command_train,  &command_ask,
+    &command_predict, &command_serve, &command_add,   &command_export, &command_sample,
+    &command_queries, &command_eval,  &command_sweep, &command_types,  &command_convert,
+    &command_score,   &command_bench, NULL,
 };
 enum { COMMAND_COUNT = sizeof cli_commands / sizeof cli_commands[0] - 1 };
 

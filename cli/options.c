@@ -105,6 +105,17 @@ int cli_split(const cli_call *call, wfre_split fallback, wfre_split *split)
     return cli_usage(call, "--split is train, valid or test, not %s", name);
 }
 
+int cli_by(const cli_call *call, wfre_way *way)
+{
+    const char *by = cli_text(call, "by", NULL);
+    if (!by)
+        return EXIT_DONE;
+    if (strcmp(by, "edges") != 0 && strcmp(by, "embedding") != 0)
+        return cli_usage(call, "--by is embedding or edges, not %s", by);
+    way->by = strcmp(by, "edges") == 0 ? WFRE_BY_EDGES : WFRE_BY_EMBEDDING;
+    return EXIT_DONE;
+}
+
 int cli_literals(const cli_call *call, wfre_literals *literals)
 {
     static const char *const names[] = {"attributes", "entities", "drop"};

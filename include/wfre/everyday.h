@@ -176,10 +176,28 @@ typedef enum wfre_command {
 } wfre_command;
 
 /* Recognises "describe NAME" and "near NAME", the name written as in a query; quotes may be left
- * out around blanks. Fails, with the offset, if there is no such entity. */
+ * out around blanks. DESCRIBE in capitals is SPARQL's; ask this before wfre_sparql_recognises.
+ * Fails, with the offset, if there is no such entity. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_command_parse(const wfre_graph *graph, const char *text,
                                                        size_t length, wfre_command *command,
                                                        wfre_entity *entity, wfre_error *error);
+
+/* ---- missing triples as text --------------------------------------------------------------- */
+
+typedef enum wfre_triples_format {
+    WFRE_TRIPLES_TSV,  /* head, relation, tail, probability; tabs, ends of lines and backslashes in
+                          names as \t \n \r \\ */
+    WFRE_TRIPLES_NT,   /* N-Triples; the probability is a comment behind the triple */
+    WFRE_TRIPLES_JSON, /* one object a line */
+    WFRE_TRIPLES_FORMATS
+} wfre_triples_format;
+/* "tsv", "nt", "jsonl". */
+WFRE_API const char *wfre_triples_format_name(wfre_triples_format format);
+
+/* A line for each triple. Release it with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_missing_triples_print(
+    const wfre_graph *graph, const wfre_missing_triple *triples, size_t count,
+    wfre_triples_format format, char **text, size_t *length, wfre_error *error);
 
 /* ---- names while they are typed ----------------------------------------------------------- */
 

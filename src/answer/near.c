@@ -82,8 +82,8 @@ static const struct {
     wfre_command command;
 } COMMANDS[] = {{"describe", WFRE_COMMAND_DESCRIBE}, {"near", WFRE_COMMAND_NEAR}};
 
-/* The command that the text begins with; its first word must be followed by a blank and then by
- * what is no bracket, which would make a relation of it. */
+/* The command that the text begins with. What comes behind a blank must be a name: a bracket would
+ * make a relation of the word, a variable or a pattern in braces SPARQL. */
 static wfre_command recognise(wfre_cursor *cursor)
 {
     (void)wfre_scan_peek(cursor);
@@ -95,7 +95,9 @@ static wfre_command recognise(wfre_cursor *cursor)
             continue;
         cursor->at = at;
         char next = wfre_scan_peek(cursor);
-        return next == '\0' || strchr("(=", next) ? WFRE_COMMAND_NONE : COMMANDS[i].command;
+        bool other = next == '\0' || strchr("(=?*", next) ||
+                     memchr(cursor->text + cursor->at, '{', cursor->length - cursor->at);
+        return other ? WFRE_COMMAND_NONE : COMMANDS[i].command;
     }
     return WFRE_COMMAND_NONE;
 }

@@ -1,0 +1,167 @@
+/* Lines for people: as they are in files and pipes, cut at the width of a terminal. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+int cli_width(void)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    if (!cli_is_terminal(stdout))
+        return 0;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    int width = columns ? atoi(columns) : 0;
+    return width > 0 ? width : 80;
+}
+
+int cli_height(void)
+{
+    struct winsize size;
+    if (!cli_is_terminal(stdout) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_row;
+}
+
+/* ---- a line ------------------------------------------------------------------------------- */
+
+static char *text;
+static size_t length;
+static FILE *memory;
+
+FILE *cli_line(void)
+{
+    if (cli_width() > 0)
+        memory = open_memstream(&text, &length);
+    return memory ? memory : stdout;
+}
+
+/* How many bytes of the line take this many columns; colours take none. */
+static size_t fitting(int width)
+{
+    size_t at = 0;
+    for (int column = 0; at < length;) {
+        if (text[at] == '\x1b') {
+            const char *end = memchr(text + at, 'm', length - at);
+            at = end ? (size_t)(end - text) + 1 : length;
+            continue;
+        }
+        if (column++ == width)
+            break;
+        do
+            at++;
+        while (at < length && ((unsigned char)text[at] & 0xC0) == 0x80);
+    }
+    return at;
+}
+
+void cli_line_end(void)
+{
+    if (memory) {
+        (void)fclose(memory);
+        memory = NULL;
+        int width = cli_width();
+        bool cut = text && fitting(width) < length, colour = text && memchr(text, '\x1b', length);
+        size_t shown = text ? (cut ? fitting(width > 1 ? width - 1 : 1) : length) : 0;
+        if (text)
+            fwrite(text, 1, shown, stdout);
+        fputs(cut ? "\xE2\x80\xA6" : "", stdout);
+        fputs(cut && colour ? "\x1b[0m" : "", stdout);
+        free(text);
+        text = NULL;
+    }
+    fputc('\n', stdout);
+    cli_page();
+}
+
+/* ---- pages -------------------------------------------------------------------------------- */
+
+static int page_height, page_line; /* 0: all at once */
+static bool page_stopped;
+
+void cli_page_begin(int height)
+{
+    page_height = height > 2 ? height - 1 : 0;
+    page_line = 0;
+    page_stopped = false;
+}
+
+bool cli_page_stopped(void)
+{
+    return page_stopped;
+}
+
+/* Waits for a key after a page: q stops, anything else goes on. */
+void cli_page(void)
+{
+    if (page_height == 0 || page_stopped || ++page_line < page_height)
+        return;
+    page_line = 0;
+    fputs("-- more: Enter goes on, q stops --", stdout);
+    fflush(stdout);
+    char answer[16];
+    bool got = fgets(answer, sizeof answer, stdin) != NULL;
+    page_stopped = !got || answer[0] == 'q' || answer[0] == 'Q';
+}
+
+/* ---- pieces of lines ---------------------------------------------------------------------- */
+
+static bool use_colour(void)
+{
+    return cli_is_terminal(stdout) && !getenv("NO_COLOR");
+}
+
+const char *cli_colour(const char *escape)
+{
+    return use_colour() ? escape : "";
+}
+
+/* Shows at most `limit` characters, cut between words if possible. */
+static void print_short(FILE *stream, wfre_name name, size_t limit)
+{
+    size_t end = 0, word = 0;
+    for (size_t characters = 0; end < name.length; end++) {
+        if (((unsigned char)name.bytes[end] & 0xC0) != 0x80 && characters++ == limit)
+            break;
+        if (name.bytes[end] == ' ')
+            word = end;
+    }
+    bool cut = end < name.length;
+    cli_print_name(stream, name.bytes, cut && word > 0 ? word : end);
+    fputs(cut ? " ..." : "", stream);
+}
+
+void cli_print_description(FILE *stream, wfre_name description)
+{
+    enum { DESCRIPTION = 70 };
+    if (description.length == 0)
+        return;
+    fprintf(stream, "%s  ", cli_colour("\x1b[2m"));
+    print_short(stream, description, DESCRIPTION);
+    fputs(cli_colour("\x1b[0m"), stream);
+}
+
+static void print_both(FILE *stream, wfre_name name, wfre_name label)
+{
+    cli_print_name(stream, label.bytes, label.length);
+    if (label.length != name.length || memcmp(label.bytes, name.bytes, name.length) != 0) {
+        fputs("  (", stream);
+        cli_print_name(stream, name.bytes, name.length);
+        fputs(")", stream);
+    }
+}
+
+void cli_print_entity(FILE *stream, const wfre_graph *graph, wfre_entity entity)
+{
+    print_both(stream, wfre_graph_entity_name(graph, entity),
+               wfre_graph_entity_label(graph, entity));
+}
+
+void cli_print_relation(FILE *stream, const wfre_graph *graph, wfre_relation relation)
+{
+    print_both(stream, wfre_graph_relation_name(graph, relation),
+               wfre_graph_relation_label(graph, relation));
+}
