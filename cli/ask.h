@@ -19,6 +19,9 @@ typedef struct ask_session {
     const char *results;        /* --format of SPARQL results; NULL: what suits the output */
     const char *base;           /* of relative IRIs in SPARQL, or NULL */
     size_t memory;              /* that a SPARQL query may take; 0: as the library says */
+    bool echo;                  /* each question stands before its answers */
+    bool prompt;                /* a person types ... */
+    bool page;                  /* ... and long answers stop after each page */
 } ask_session;
 
 /* What came of one question. */
@@ -35,6 +38,23 @@ void ask_print(const ask_session *session, const ask_result *result);
 /* One JSON object on one line; the exit code. */
 int ask_print_json(const ask_session *session, const ask_result *result);
 
+/* The rank, the kind ("known", "predicted", ...) and the probability, at the start of a line. */
+void ask_print_standing(FILE *line, size_t rank, const char *kind, double probability);
+/* Says that not all known answers were shown, of which there are `count`; and how to see them. */
+void ask_note_cut(const ask_session *session, uint64_t count, const char *what);
+/* Says why there are no probabilities, if `probability` is NAN. */
+void ask_note_probabilities(const ask_session *session, double probability);
+
+/* Answers a question that is not for one entity: prints the reply. */
+int ask_reply(const ask_session *session, const char *text, const wfre_query *query, double start);
+/* describe ENTITY and near ENTITY. */
+int ask_describe(const ask_session *session, const char *text, wfre_entity entity);
+int ask_near(const ask_session *session, const char *text, wfre_entity entity);
+/* What went wrong with a question, under it; as JSON, too, if that is wanted. The exit code. */
+int ask_fail(const ask_session *session, const char *text, const wfre_error *error);
+/* The JSON alone, if it is wanted. */
+void ask_error_json(const ask_session *session, const char *text, const wfre_error *error);
+
 /* Runs a SPARQL query and prints its results. */
 int ask_sparql(const ask_session *session, const char *text);
 /* Reads a query without running it: EXIT_DONE, or EXIT_FAILED having said where it is wrong. */
@@ -43,6 +63,9 @@ int ask_check(const char *text, const char *base);
 char *ask_read_file(const char *path, wfre_error *error);
 
 /* Answers every question that standard input has, at a prompt if it is a terminal. */
-int ask_questions(const ask_session *session, int (*answer)(const ask_session *, const char *));
+int ask_questions(ask_session *session, int (*answer)(const ask_session *, const char *));
+/* help, quit, set: whether the line is such a command, which was then carried out; *quit is set to
+ * end. */
+bool ask_prompt_command(ask_session *session, const char *line, bool *quit);
 
 #endif

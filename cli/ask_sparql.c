@@ -118,8 +118,10 @@ int ask_sparql(const ask_session *session, const char *text)
     wfre_error error;
     wfre_sparql_format format;
     const wfre_sparql_options options = {.base = session->base, .graph = session->graph};
-    if (wfre_sparql_parse(text, strlen(text), &options, &query, &error) != WFRE_OK)
+    if (wfre_sparql_parse(text, strlen(text), &options, &query, &error) != WFRE_OK) {
+        ask_error_json(session, text, &error);
         return fail_at(&error, text);
+    }
     const wfre_sparql_output output = {.write = write_out, .context = stdout};
     const wfre_sparql_run_options run = {
         .limits = {.timeout = session->options.timeout, .memory = session->memory},
@@ -135,6 +137,8 @@ int ask_sparql(const ask_session *session, const char *text)
         code = fail_at(&error, text);
     if (code == EXIT_DONE && fflush(stdout) != 0 && write_out(stdout, "", 1, &error) != WFRE_OK)
         code = cli_fail(&error);
+    if (code != EXIT_DONE)
+        ask_error_json(session, text, &error);
     if (code == EXIT_DONE && format == WFRE_SPARQL_TABLE &&
         wfre_sparql_get_form(query) != WFRE_SPARQL_ASK)
         cli_note("%s result%s in %.3f s", cli_thousands(rows), rows == 1 ? "" : "s",

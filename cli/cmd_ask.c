@@ -36,37 +36,71 @@ static int show(const ask_session *session, ask_result *result)
     return status == WFRE_OK ? code : cli_fail(&error);
 }
 
-/* Answers one question and prints what was found; the exit code. */
-static int answer(const ask_session *session, const char *text)
+/* Answers a question for one entity. */
+static int answer_query(const ask_session *session, const char *text, const wfre_query *query,
+                        double start)
 {
-    wfre_query *query = NULL;
     wfre_error error;
-    ask_result result = {.text = text};
-    if (cli_check_mapped(&error) != WFRE_OK)
-        return cli_fail(&error);
-    if (wfre_sparql_recognises(text, strlen(text)))
-        return ask_sparql(session, text);
-    double start = cli_clock(), limit = session->options.timeout;
-    if (wfre_query_parse_within(session->graph, WFRE_NOTATION_AUTO, text, strlen(text), limit,
-                                cli_cancel(), &query, &error) != WFRE_OK)
-        return cli_fail_at(&error, text);
-    result.question = (wfre_question){query, session->options};
+    double limit = session->options.timeout;
+    ask_result result = {.text = text, .question = {query, session->options}};
     if (limit > 0) /* what is left of it */
         result.question.options.timeout = fmax(limit - (cli_clock() - start), SHORTEST);
     wfre_status status = wfre_session_ask(session->session, &result.question, 1, cli_cancel(),
                                           &result.answers, &error);
     result.seconds = cli_clock() - start;
-    int code = status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
+    int code = status == WFRE_OK ? EXIT_DONE : ask_fail(session, text, &error);
     if (code == EXIT_DONE && result.answers->status != WFRE_OK) {
         error = (wfre_error){.code = result.answers->status, .offset = WFRE_NO_OFFSET};
         (void)snprintf(error.message, sizeof error.message, "%s", result.answers->message);
-        code = cli_fail(&error);
+        code = ask_fail(session, text, &error);
     } else if (code == EXIT_DONE) {
         code = show(session, &result);
     }
     wfre_string_free(result.explanation);
     wfre_answers_free(result.answers);
+    return code;
+}
+
+/* A query in logic or another notation but SPARQL. */
+static int answer_notation(const ask_session *session, const char *text)
+{
+    wfre_query *query = NULL;
+    wfre_error error;
+    double start = cli_clock();
+    if (wfre_query_parse_within(session->graph, WFRE_NOTATION_AUTO, text, strlen(text),
+                                session->options.timeout, cli_cancel(), &query, &error) != WFRE_OK)
+        return ask_fail(session, text, &error);
+    bool entities = wfre_query_width(query) == 1 && wfre_query_counted(query) == 0 &&
+                    !wfre_query_column_is_relation(query, 0);
+    int code = entities ? answer_query(session, text, query, start)
+                        : ask_reply(session, text, query, start);
     wfre_query_free(query);
+    return code;
+}
+
+/* Answers one question and prints what was found; the exit code. */
+static int answer(const ask_session *session, const char *text)
+{
+    wfre_error error;
+    wfre_command command;
+    wfre_entity entity;
+    if (session->echo && !session->json) {
+        printf("> %s\n", text);
+        fflush(stdout);
+    }
+    if (cli_check_mapped(&error) != WFRE_OK) {
+        ask_error_json(session, text, &error);
+        return cli_fail(&error);
+    }
+    if (wfre_command_parse(session->graph, text, strlen(text), &command, &entity, &error) !=
+        WFRE_OK)
+        return ask_fail(session, text, &error);
+    cli_page_begin(session->page ? cli_height() : 0);
+    int code = command == WFRE_COMMAND_DESCRIBE             ? ask_describe(session, text, entity)
+               : command == WFRE_COMMAND_NEAR               ? ask_near(session, text, entity)
+               : wfre_sparql_recognises(text, strlen(text)) ? ask_sparql(session, text)
+                                                            : answer_notation(session, text);
+    cli_page_begin(0);
     return code;
 }
 
@@ -125,18 +159,6 @@ static wfre_status open_session(ask_session *session, const char *path, wfre_poo
     return status;
 }
 
-/* Without probabilities none can be asked for. */
-static int check_probabilities(const ask_session *session)
-{
-    if (session->options.min_probability == 0 || !session->model ||
-        wfre_model_reliability(session->model))
-        return EXIT_DONE;
-    return cli_fail(&(wfre_error){
-        .code = WFRE_ERR_ARGUMENT,
-        .message = "--min-probability: the model has no probabilities; it was trained without "
-                   "validation data"});
-}
-
 /* Asks with the question, or with those that standard input has. */
 static int ask(const cli_call *call, const char *model, const char *question)
 {
@@ -156,7 +178,9 @@ static int ask(const cli_call *call, const char *model, const char *question)
         session.way.exhaustive = cli_has(call, "exhaustive");
         session.options.way = &session.way;
     }
-    code = status == WFRE_OK ? check_probabilities(&session) : cli_fail(&error);
+    code = status == WFRE_OK ? cli_by(call, &session.way) : cli_fail(&error);
+    if (code == EXIT_DONE)
+        code = cli_need_probabilities(session.model, session.options.min_probability);
     if (code == EXIT_DONE)
         code = question ? answer(&session, question) : ask_questions(&session, answer);
     if (code == EXIT_DONE && wfre_graph_sound(session.graph, &error) != WFRE_OK)
@@ -209,6 +233,7 @@ static const cli_option OPTIONS[] = {
      "the graph that proves: train, valid (train and valid) or test (all; the default)", 0, 0},
     {"explain", 0, CLI_OPTIONAL_TEXT, "FORMAT",
      "say why answers are predicted; svg draws the question instead", 0, 0},
+    CLI_OPTION_BY,
     {"exhaustive", 0, CLI_FLAG, NULL, "score every entity instead of searching", 0, 0},
     {"timeout", 0, CLI_DURATION, "T", "give up after this long, such as 10s (default: never)", 0,
      0},
@@ -230,14 +255,23 @@ const cli_command command_ask = {
     .arguments = "G.kg [M.safetensors] ['QUERY']",
     .summary = "answer a question: what the graph proves, then what a model predicts",
     .details =
-        "A QUERY may be written as logic, as an operator tree, as BetaE tuples or in SPARQL, "
-        "which\n"
-        "docs/SPARQL.md is about. Any first-order\n"
-        "formula is answered exactly, cyclic ones too; a model predicts answers to those that are\n"
-        "operator trees. What the graph proves is never listed as predicted, nor what it refutes:\n"
-        "an entity with an edge that the question denies. Without a\n"
-        "QUERY, questions come from standard input, one a line; a terminal gets a prompt with\n"
-        "history and completion of names.\n"
+        "A QUERY is written as logic (docs/QUERIES.md), or as an operator tree, as BetaE tuples\n"
+        "or in SPARQL (docs/SPARQL.md). It may ask\n"
+        "  for entities         ?f : directed(Nolan, ?f)\n"
+        "  whether              directed(Nolan, Dunkirk)\n"
+        "  for rows             ?d, ?f : directed(?d, ?f) & won(?d, Oscar)\n"
+        "  for a relation       ?r(Nolan, Dunkirk)\n"
+        "  how many             count ?f : directed(Nolan, ?f)\n"
+        "  all about an entity  describe Nolan\n"
+        "  what is like it      near Nolan\n"
+        "\n"
+        "Any first-order formula is answered exactly, cyclic ones too; what a model can predict "
+        "is\n"
+        "said there. What the graph proves is never listed as predicted, nor what it refutes: an\n"
+        "entity with an edge that the question denies. Without a QUERY, questions come from\n"
+        "standard input, one a line, and each is printed before its answers; a terminal gets a\n"
+        "prompt with help, settings, history and completion of names. With --json every question\n"
+        "gives one object on one line, whether it could be answered or not.\n"
         "\n"
         "With a model each line has the rank among the answers of its kind, the kind, the "
         "probability\n"

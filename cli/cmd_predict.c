@@ -110,14 +110,15 @@ static int open_files(job *j, const cli_call *call)
 /* Notes that a relation is done, once its triples are in the file. */
 static int keep(job *j, wfre_relation relation)
 {
+    bool lost = fflush(j->triples) != 0 || ferror(j->triples);
     if (!j->output)
-        return fflush(j->triples) == 0 ? EXIT_DONE : EXIT_FAILED; /* cli_end_output says why */
-    if (fflush(j->triples) != 0)
+        return lost ? EXIT_FAILED : EXIT_DONE; /* cli_end_output says why */
+    if (lost)
         return fail_file(j->part);
     fseek(j->journal, 0, SEEK_END);
     fprintf(j->journal, "%u %llu %lld\n", relation, (unsigned long long)j->written,
             (long long)ftello(j->triples));
-    return fflush(j->journal) == 0 ? EXIT_DONE : fail_file(j->progress);
+    return fflush(j->journal) == 0 && !ferror(j->journal) ? EXIT_DONE : fail_file(j->progress);
 }
 
 static int finish(job *j)
@@ -143,7 +144,7 @@ static wfre_status predict_one(job *j, wfre_relation relation, wfre_error *error
         status =
             wfre_missing_triples_print(j->graph, triples, count, j->format, &text, &length, error);
     if (status == WFRE_OK) {
-        fwrite(text, 1, length, j->triples);
+        (void)fwrite(text, 1, length, j->triples); /* keep() looks whether it failed */
         j->written += count;
     }
     wfre_string_free(text);

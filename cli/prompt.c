@@ -1,125 +1,12 @@
 /* Questions from standard input: at a terminal a prompt with history, line editing and completion
  * of names, elsewhere one question a line. */
+#include "prompt.h"
+
 #include <editline/readline.h>
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "ask.h"
-
-static const char BREAKS[] = " \t(),&|!:?\"'"; /* what ends a name that is not quoted */
-
-/* ---- completion: the library calls back without a context, so that it lies here ----------- */
-
-static const wfre_graph *names_of;
-static bool complete_entities; /* else relations */
-static const char *typed;      /* what is typed of the name, without the quote */
-static size_t typed_length;
-static size_t typed_before; /* its length before the word that the library replaces */
-static char typed_quote;    /* the quote it begins with; 0 for none */
-
-/* What a person would type: the label, or the name if that is how it begins. */
-static bool find_name(uint32_t index, wfre_name *name)
-{
-    wfre_name names[2];
-    if (complete_entities) {
-        names[0] = wfre_graph_entity_label(names_of, index);
-        names[1] = wfre_graph_entity_name(names_of, index);
-    } else {
-        names[0] = wfre_graph_relation_label(names_of, 2 * index);
-        names[1] = wfre_graph_relation_name(names_of, 2 * index);
-    }
-    for (int k = 0; k < 2; k++)
-        if (names[k].length >= typed_length && memcmp(names[k].bytes, typed, typed_length) == 0) {
-            *name = names[k];
-            return true;
-        }
-    return false;
-}
-
-/* The name as it stands in a question, in quotes if it needs them, from where the library replaces
- * on. The caller of readline frees it. */
-static char *as_written(wfre_name name)
-{
-    bool quoted = typed_quote;
-    for (size_t i = 0; i < name.length; i++) {
-        if (name.bytes[i] == '"' || name.bytes[i] == '\\' || name.bytes[i] == typed_quote)
-            return NULL; /* would need escapes; left to be typed */
-        quoted |= strchr(BREAKS, name.bytes[i]) != NULL;
-    }
-    if (name.length > 3 && memcmp(name.bytes + name.length - 3, "^-1", 3) == 0)
-        quoted = true;
-    if (name.length > 0 && name.bytes[0] == '#')
-        quoted = true;
-    char quote[2] = {typed_quote ? typed_quote : '"', '\0'};
-    char *text = malloc(name.length + 3);
-    if (text)
-        (void)snprintf(text, name.length + 3, "%s%.*s%s", quoted && !typed_quote ? quote : "",
-                       (int)(name.length - typed_before), name.bytes + typed_before,
-                       quoted ? quote : "");
-    return text;
-}
-
-/* The next name that begins with what is typed; NULL beyond the last. */
-static char *next_name(const char *text, int again)
-{
-    (void)text;
-    static uint32_t next;
-    uint32_t count =
-        complete_entities ? wfre_graph_entities(names_of) : wfre_graph_relations(names_of) / 2;
-    for (next = again ? next : 0; next < count;) {
-        wfre_name name;
-        char *written = find_name(next++, &name) ? as_written(name) : NULL;
-        if (written)
-            return written;
-    }
-    return NULL;
-}
-
-/* Where the character of this number begins in the line, which is UTF-8. */
-static int byte_of(int character)
-{
-    int at = 0;
-    for (; rl_line_buffer[at] && character > 0; character--)
-        do
-            at++;
-        while (((unsigned char)rl_line_buffer[at] & 0xC0) == 0x80);
-    return at;
-}
-
-/* Whether the bracket or comma before `at` is within an atom rather than grouping. */
-static bool within_atom(int at)
-{
-    if (at > 0 && rl_line_buffer[at - 1] == ',')
-        return true;
-    return at > 1 && rl_line_buffer[at - 1] == '(' && !strchr(" \t(&|!:.", rl_line_buffer[at - 2]);
-}
-
-/* After the opening bracket or the comma of an atom stands an entity, elsewhere a relation. A
- * quote that is open makes one name of all words since. The library counts characters. */
-static char **complete(const char *text, int start, int end)
-{
-    start = byte_of(start);
-    end = byte_of(end);
-    int from = start;
-    typed_quote = '\0';
-    for (int i = 0; i < start; i++) {
-        char c = rl_line_buffer[i];
-        if (typed_quote ? c == typed_quote : c == '"' || c == '\'') {
-            typed_quote = typed_quote ? '\0' : c;
-            from = typed_quote ? i + 1 : start;
-        }
-    }
-    typed = rl_line_buffer + from;
-    typed_length = (size_t)(end - from);
-    typed_before = (size_t)(start - from);
-    while (from > 0 && strchr(" \t\"'", rl_line_buffer[from - 1]))
-        from--;
-    complete_entities = within_atom(from);
-    rl_attempted_completion_over = 1; /* no names of files */
-    return rl_completion_matches(text, next_name);
-}
 
 /* ---- lines -------------------------------------------------------------------------------- */
 
@@ -154,37 +41,41 @@ static char *read_line(void)
     return line;
 }
 
-static int ask_terminal(const ask_session *session,
-                        int (*answer)(const ask_session *, const char *))
+static int ask_terminal(ask_session *session, int (*answer)(const ask_session *, const char *))
 {
     enum { REMEMBERED = 1000 };
     char *path = history_path(), *line;
     /* Names are UTF-8; the library drops what the locale does not know. */
     if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
         (void)setlocale(LC_CTYPE, "C.UTF-8");
-    names_of = session->graph;
+    prompt_names_of(session);
+    session->prompt = session->page = true;
     rl_readline_name = "wfre";
-    rl_completer_word_break_characters = (char *)(uintptr_t)BREAKS;
+    rl_completer_word_break_characters = (char *)(uintptr_t)PROMPT_BREAKS;
     rl_completion_append_character = '\0';
-    rl_attempted_completion_function = complete;
+    rl_attempted_completion_function = prompt_complete;
     using_history();
     stifle_history(REMEMBERED);
     if (path)
         (void)read_history(path); /* there may be none yet */
-    cli_note("A question a line, such as  ?x : relation(entity, ?x).  Tab completes names, Ctrl-D "
-             "ends.");
-    while ((line = read_line())) {
+    cli_note(
+        "A question a line, such as  ?x : relation(entity, ?x).  Tab completes names; help says "
+        "more, quit ends.");
+    bool quit = false;
+    while (!quit && (line = read_line())) {
         cli_clear_interrupt();
         if (is_question(line)) {
             add_history(line);
-            (void)answer(session, line);
+            if (!ask_prompt_command(session, line, &quit))
+                (void)answer(session, line);
         }
         free(line);
     }
     if (path)
         (void)write_history(path);
     free(path);
-    printf("\n");
+    if (!quit)
+        printf("\n");
     return EXIT_DONE;
 }
 
@@ -211,13 +102,14 @@ static size_t strip_end(char *line, size_t length)
 }
 
 /* The exit code is that of the first question that failed. */
-static int ask_lines(const ask_session *session, int (*answer)(const ask_session *, const char *))
+static int ask_lines(ask_session *session, int (*answer)(const ask_session *, const char *))
 {
     static const char MARK[] = "\xEF\xBB\xBF"; /* some editors put it in front of a file */
     char *line = NULL;
     size_t capacity = 0;
     ssize_t got;
     int code = EXIT_DONE;
+    session->echo = true;
     for (unsigned long number = 1; code != EXIT_INTERRUPTED && !ferror(stdout) &&
                                    (got = getline(&line, &capacity, stdin)) > 0;
          number++) {
@@ -227,11 +119,15 @@ static int ask_lines(const ask_session *session, int (*answer)(const ask_session
             text += strlen(MARK);
         if (!fault && !is_question(text))
             continue;
-        int own = EXIT_FAILED;
-        if (fault)
-            cli_note("wfre: standard input:%lu: %s", number, fault);
-        else
+        int own;
+        if (fault) {
+            wfre_error error = {.code = WFRE_ERR_FORMAT, .offset = WFRE_NO_OFFSET};
+            (void)snprintf(error.message, sizeof error.message, "standard input:%lu: %s", number,
+                           fault);
+            own = ask_fail(session, text, &error);
+        } else {
             own = answer(session, text);
+        }
         code = code == EXIT_DONE || own == EXIT_INTERRUPTED ? own : code;
         fflush(stdout);
     }
@@ -246,7 +142,7 @@ static int ask_lines(const ask_session *session, int (*answer)(const ask_session
     return code;
 }
 
-int ask_questions(const ask_session *session, int (*answer)(const ask_session *, const char *))
+int ask_questions(ask_session *session, int (*answer)(const ask_session *, const char *))
 {
     return cli_is_terminal(stdin) && cli_is_terminal(stdout) ? ask_terminal(session, answer)
                                                              : ask_lines(session, answer);

@@ -37,3 +37,16 @@ ask '?x : (bor\t(?x, Zür\t)) & !bornIn(?x, Vi\t)'
 ask '\020'
 ask '?x : bornIn(?x\003?x : bornIn(?x, Vienna)'
 tail -n 1 .wfre_history
+# Completion that fits the place, whatever the case; what the prompt itself understands.
+ask '?x : bornIn(?x, vie\t)'
+ask '?x : bornIn(Z\t, ?x)'
+ask 'describe New\t'
+type_lines() { # everything a person sees who types these lines, without the echo
+    { sleep 0.5; for line; do printf '%s\n' "$line"; sleep 0.3; done; } | script -qec "stty -echo; wfre ask g.kg" /dev/null 2>&1 |
+        tr -d '\r' | sed -E 's/wfre> //g; s/\x1b\[[0-9;]*[a-zA-Z]//g; s/ in [0-9.]+ ms/ in T ms/' | grep -v '^A question a line'
+}
+type_lines help 'set top 1' 'set split nowhere' 'set' '?x, ?y : bornIn(?x, ?y)' 'find vie' 'bornIn(Ada, Vienna)' quit |
+    grep -E '^(  help|  count|set|top|split|the first|Ada|entity|proven)'
+# A narrow terminal cuts lines.
+{ sleep 0.5; printf 'find vie\n'; sleep 0.3; printf 'quit\n'; } | script -qec "stty cols 40 -echo; wfre ask g.kg" /dev/null 2>&1 | tr -d '\r' |
+    sed -nE 's/^(wfre> )?(entity.*)/\2/p'
