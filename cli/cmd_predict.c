@@ -56,12 +56,12 @@ static void describe(const job *j, const cli_call *call, char *line, size_t size
 static void read_journal(job *j, long long *length)
 {
     char line[LINE];
-    unsigned relation;
-    unsigned long long triples;
-    long long end;
-    while (j->done < j->count && fgets(line, sizeof line, j->journal) &&
-           sscanf(line, "%u %llu %lld\n", &relation, &triples, &end) == 3 &&
-           relation == j->relations[j->done] && strchr(line, '\n')) {
+    while (j->done < j->count && fgets(line, sizeof line, j->journal)) {
+        char *at = line;
+        unsigned long long relation = strtoull(at, &at, 10), triples = strtoull(at, &at, 10);
+        long long end = strtoll(at, &at, 10);
+        if (relation != j->relations[j->done] || end < *length || *at != '\n')
+            return; /* what follows was not finished */
         j->done++;
         j->written = triples;
         *length = end;
