@@ -178,6 +178,10 @@ typedef struct wfre_train_run {
      * validation, -1 before the first. NULL: nobody is told. */
     void (*step)(void *context, const wfre_train_status *status, double mrr);
     void *context;
+    /* Instead of `queries` and `from`, if they are open already; both are borrowed until the run
+     * has ended. The query set must have been opened with the graph. */
+    const wfre_queryset *queryset;
+    const wfre_model *from_model;
 } wfre_train_run;
 
 /* The settings of this model file's interrupted run; a resumed run keeps all but its length.

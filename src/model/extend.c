@@ -1,4 +1,4 @@
-/* A model with more entities. */
+/* Models made of others. */
 #include "model/extend.h"
 
 #include <math.h>
@@ -14,10 +14,28 @@ static wfre_status copy_calibration(const wfre_model *from, wfre_model *to, wfre
     if (!from->calibration)
         return WFRE_OK;
     wfre_calibration_print(from->calibration, &text);
-    TRY(wfre_text_status(&text, "adding entities", error));
+    TRY(wfre_text_status(&text, "copying a model", error));
     TRY(wfre_calibration_parse(text.data, &to->calibration, error));
 cleanup:
     wfre_text_free(&text);
+    return status;
+}
+
+wfre_status wfre_model_copy(const wfre_model *model, wfre_model **result, wfre_error *error)
+{
+    wfre_model *copy = NULL;
+    wfre_status status;
+    TRY(wfre_model_settle(model, error));
+    TRY(wfre_model_allocate(&model->settings, model->entity_count, model->relation_count,
+                            model->fingerprint, &copy, error));
+    for (uint32_t t = 0; t < model->tensor_count; t++)
+        memcpy(copy->tensors[t].data, model->tensors[t].data,
+               model->tensors[t].count * sizeof(float));
+    TRY(copy_calibration(model, copy, error));
+    *result = copy;
+    copy = NULL;
+cleanup:
+    wfre_model_free(copy);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/calibration.h"
+#include "model/extend.h"
 #include "model/file.h"
 #include "model/safetensors.h"
 #include "model/settings.h"
@@ -34,7 +35,9 @@ typedef struct training {
     wfre_pool *pool;
     const wfre_monitor *monitor;
     wfre_trainer *trainer;
-    wfre_validation *validation; /* NULL without */
+    wfre_queryset *opened;        /* to be closed */
+    const wfre_queryset *queries; /* for validation; NULL: sampled ones */
+    wfre_validation *validation;  /* NULL without */
     wfre_outputs outputs;
     bool resumed;
     double best, last;  /* validation MRR, -1 for none yet */
@@ -274,7 +277,7 @@ static wfre_status complete(training *s, wfre_error *error)
     TRY(wfre_model_open(s->outputs.unfinished, &model, error));
     TRY(wfre_model_check_graph(model, s->graph, error));
     if (s->run->calibrate > 0) /* not those that chose the model, unless they come from a file */
-        TRY(wfre_validation_create(s->graph, s->run->queries, s->run->calibrate,
+        TRY(wfre_validation_create(s->graph, s->queries, s->run->calibrate,
                                    wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_FITTING),
                                    s->pool, &queries, error));
     TRY(fit(s, queries, model, error));
@@ -310,8 +313,12 @@ static wfre_status start_from(training *s, const wfre_train_settings *settings, 
     wfre_safetensors *file = NULL;
     wfre_model *model = NULL;
     wfre_status status;
-    TRY(wfre_safetensors_open(s->run->from, &file, error));
-    TRY(wfre_model_read(file, s->run->from, &model, error));
+    if (s->run->from_model) {
+        TRY(wfre_model_copy(s->run->from_model, &model, error));
+    } else {
+        TRY(wfre_safetensors_open(s->run->from, &file, error));
+        TRY(wfre_model_read(file, s->run->from, &model, error));
+    }
     TRY(wfre_model_check_graph(model, s->graph, error));
     wfre_model_settings old = model->settings;
     model->settings = settings->model;
@@ -403,9 +410,20 @@ static wfre_status make_trainer(training *s, const wfre_train_settings *settings
         return wfre_checkpoint_read(s->outputs.checkpoint, s->graph, s->pool, settings, &s->trainer,
                                     &s->best, &s->next_validation, error);
     s->next_validation = 1;
-    if (s->run->from)
+    if (s->run->from || s->run->from_model)
         return start_from(s, settings, error);
     return wfre_trainer_create(s->graph, settings, s->pool, &s->trainer, error);
+}
+
+/* Those that were given, opened or by name. */
+static wfre_status open_queries(training *s, wfre_error *error)
+{
+    s->queries = s->run->queryset;
+    if (s->queries || !s->run->queries)
+        return WFRE_OK;
+    CHECK(wfre_queryset_open(s->run->queries, s->graph, &s->opened, error));
+    s->queries = s->opened;
+    return WFRE_OK;
 }
 
 static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_error *error)
@@ -415,8 +433,9 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
     s->resumed = s->run->resume && wfre_file_exists(outputs->checkpoint);
     CHECK(make_trainer(s, settings, error));
     s->trainer->model->unfinished = true;
+    CHECK(open_queries(s, error));
     if (s->run->validate > 0)
-        CHECK(wfre_validation_create(s->graph, s->run->queries, s->run->validate,
+        CHECK(wfre_validation_create(s->graph, s->queries, s->run->validate,
                                      wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_VALIDATION),
                                      s->pool, &s->validation, error));
     CHECK(s->resumed ? wfre_outputs_resume(outputs, s->trainer->step, error)
@@ -432,6 +451,7 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
 static void end(training *s)
 {
     wfre_validation_free(s->validation);
+    wfre_queryset_close(s->opened);
     wfre_trainer_free(s->trainer);
     wfre_outputs_close(&s->outputs);
 }

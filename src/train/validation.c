@@ -25,8 +25,9 @@ enum {
 
 struct wfre_validation {
     const wfre_graph *graph;
-    wfre_queryset set;
-    uint32_t *rows; /* of the set, those that are ranked */
+    wfre_queryset sampled;    /* if there is no other */
+    const wfre_queryset *set; /* this one, or a borrowed one */
+    uint32_t *rows;           /* of the set, those that are ranked */
     size_t count;
     wfre_rank_query *queries; /* [count] */
     wfre_standing *standings;
@@ -71,7 +72,7 @@ static wfre_status consider(drawing *d, const wfre_sampled *drawn, wfre_error *e
     wfre_list found = {hard, subtract(drawn->answers, easy, hard)};
     if (found.count == 0)
         return WFRE_OK;
-    wfre_queryset *set = &d->validation->set;
+    wfre_queryset *set = &d->validation->sampled;
     const wfre_node *tree = wfre_tree_copy(&set->arena, drawn->tree);
     if (!tree)
         return wfre_fail_memory(error, "choosing validation queries");
@@ -141,21 +142,21 @@ cleanup:
  * first of them are as good a sample as all. */
 static wfre_status choose(wfre_validation *v, uint32_t per_type, wfre_error *error)
 {
-    uint32_t *round_of = wfre_alloc_zero(v->set.count, sizeof *round_of);
-    uint32_t *taken = wfre_alloc_zero(v->set.types.count, sizeof *taken);
-    v->queries = wfre_alloc_zero(v->set.count, sizeof *v->queries);
-    v->rows = wfre_alloc(v->set.count, sizeof *v->rows);
+    uint32_t *round_of = wfre_alloc_zero(v->set->count, sizeof *round_of);
+    uint32_t *taken = wfre_alloc_zero(v->set->types.count, sizeof *taken);
+    v->queries = wfre_alloc_zero(v->set->count, sizeof *v->queries);
+    v->rows = wfre_alloc(v->set->count, sizeof *v->rows);
     bool whole = round_of && taken && v->queries && v->rows;
     size_t answers = 0;
-    for (uint32_t i = 0; whole && i < v->set.count; i++) {
-        size_t hard = wfre_queryset_hard(&v->set, i).count;
-        round_of[i] = hard ? taken[v->set.rows[i].type]++ : UINT32_MAX;
+    for (uint32_t i = 0; whole && i < v->set->count; i++) {
+        size_t hard = wfre_queryset_hard(v->set, i).count;
+        round_of[i] = hard ? taken[v->set->rows[i].type]++ : UINT32_MAX;
         answers += round_of[i] < per_type ? hard : 0;
         v->types += round_of[i] == 0;
     }
     for (uint32_t r = 0; whole && r < per_type; r++) {
         size_t before = v->count;
-        for (uint32_t i = 0; i < v->set.count; i++)
+        for (uint32_t i = 0; i < v->set->count; i++)
             if (round_of[i] == r)
                 v->rows[v->count++] = i;
         if (v->count == before)
@@ -168,18 +169,18 @@ static wfre_status choose(wfre_validation *v, uint32_t per_type, wfre_error *err
         return wfre_fail_memory(error, "choosing validation queries");
     size_t used = 0;
     for (size_t i = 0; i < v->count; i++) {
-        wfre_list hard = wfre_queryset_hard(&v->set, v->rows[i]);
+        wfre_list hard = wfre_queryset_hard(v->set, v->rows[i]);
         v->queries[i] =
-            (wfre_rank_query){v->set.rows[v->rows[i]].tree, wfre_queryset_easy(&v->set, v->rows[i]),
+            (wfre_rank_query){v->set->rows[v->rows[i]].tree, wfre_queryset_easy(v->set, v->rows[i]),
                               hard, v->standings + used};
         used += hard.count;
     }
     return WFRE_OK;
 }
 
-wfre_status wfre_validation_create(const wfre_graph *graph, const char *queries, uint32_t per_type,
-                                   uint64_t seed, wfre_pool *pool, wfre_validation **result,
-                                   wfre_error *error)
+wfre_status wfre_validation_create(const wfre_graph *graph, const wfre_queryset *queries,
+                                   uint32_t per_type, uint64_t seed, wfre_pool *pool,
+                                   wfre_validation **result, wfre_error *error)
 {
     *result = NULL;
     if (!queries && wfre_graph_triples(graph, WFRE_VALID) == wfre_graph_triples(graph, WFRE_TRAIN))
@@ -190,8 +191,9 @@ wfre_status wfre_validation_create(const wfre_graph *graph, const char *queries,
         return wfre_fail_memory(error, "choosing validation queries");
     v->graph = graph;
     v->pool = pool;
+    v->set = queries ? queries : &v->sampled;
     if (queries)
-        TRY(wfre_queryset_read(queries, graph, &v->set, error));
+        TRY(wfre_queryset_check_graph(queries, graph, error));
     else
         TRY(sample(v, graph, per_type, seed, error));
     TRY(choose(v, per_type, error));
@@ -208,7 +210,7 @@ void wfre_validation_free(wfre_validation *v)
 {
     if (!v)
         return;
-    wfre_queryset_clear(&v->set);
+    wfre_queryset_clear(&v->sampled);
     wfre_free(v->rows);
     wfre_free(v->queries);
     wfre_free(v->standings);
@@ -220,7 +222,7 @@ void wfre_validation_free(wfre_validation *v)
 /* Averages over hard answers, then queries, then types. */
 static wfre_status average(const wfre_validation *v, double *mrr, wfre_error *error)
 {
-    uint32_t types = v->set.types.count;
+    uint32_t types = v->set->types.count;
     double *sums = wfre_alloc_zero(types, sizeof *sums);
     uint32_t *counts = wfre_alloc_zero(types, sizeof *counts);
     if (!sums || !counts) {
@@ -230,8 +232,8 @@ static wfre_status average(const wfre_validation *v, double *mrr, wfre_error *er
     }
     for (size_t i = 0; i < v->count; i++) {
         wfre_metrics metrics = wfre_metrics_of(v->queries[i].standings, v->queries[i].hard.count);
-        sums[v->set.rows[v->rows[i]].type] += metrics.mrr;
-        counts[v->set.rows[v->rows[i]].type]++;
+        sums[v->set->rows[v->rows[i]].type] += metrics.mrr;
+        counts[v->set->rows[v->rows[i]].type]++;
     }
     double sum = 0, present = 0;
     for (uint32_t t = 0; t < types; t++) {

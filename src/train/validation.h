@@ -9,10 +9,11 @@
 typedef struct wfre_validation wfre_validation;
 
 /* Takes up to `per_type` queries of each type from a query set, or samples them from the graph's
- * valid split if `queries` is NULL. Borrows the graph. *validation is NULL if there is nothing to
- * validate on. */
-WFRE_NODISCARD wfre_status wfre_validation_create(const wfre_graph *graph, const char *queries,
-                                                  uint32_t per_type, uint64_t seed, wfre_pool *pool,
+ * valid split if `queries` is NULL. Borrows the graph and the query set. *validation is NULL if
+ * there is nothing to validate on. */
+WFRE_NODISCARD wfre_status wfre_validation_create(const wfre_graph *graph,
+                                                  const wfre_queryset *queries, uint32_t per_type,
+                                                  uint64_t seed, wfre_pool *pool,
                                                   wfre_validation **validation, wfre_error *error);
 void wfre_validation_free(wfre_validation *validation);
 
