@@ -17,15 +17,16 @@
  * The first round mutates nothing, and every command must take the whole file. Fails if there is
  *
  *   a crash  a signal, or a sanitizer's report
- *   a hang   more than 5 seconds of computing, or 60 of waiting
+ *   a hang   more than 5 seconds of computing, or 5 minutes of waiting
  *   silence  damage that CHECK counts. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,21 +40,30 @@ int main(int argc, char **argv);
 bool cli_interrupted(void);
 
 enum { MOST_STEPS = 400, MOST_WORDS = 40, MOST_CHANGES = 4, MOST_BYTES = 1 << 20 };
-enum { CRASH_SECONDS = 5, WAIT_SECONDS = 60 };
+enum { COMPUTE_SECONDS = 5, WAIT_SECONDS = 300, ROUNDS_OF_A_WORKER = 100 };
 
 typedef struct step {
     char *words[MOST_WORDS + 1];
     int count;
-    char *expected; /* of a run, what it printed of the whole file */
+    char expected[32]; /* of a run, the file with what it printed of the whole file */
 } step;
 
 typedef struct counts {
     unsigned long runs, refused, crashes, hangs, silent;
 } counts;
 
+/* What a worker tells while it lives: how far it is, and what it counted. */
+typedef struct progress {
+    counts c;
+    long round; /* -1 is the one without changes */
+    int at;     /* the step at hand */
+} progress;
+
+static progress *shared;
+static FILE *report; /* standard output, which commands have for themselves */
 static step steps[MOST_STEPS];
 static int step_count;
-static uint64_t seed;
+static uint64_t seed, state;  /* of all; of the round at hand */
 static char *whole, *mutated; /* of the format at hand */
 static size_t whole_size, mutated_size;
 
@@ -65,8 +75,8 @@ static void die(const char *what, const char *of)
 
 static uint64_t draw(uint64_t below)
 {
-    seed += 0x9E3779B97F4A7C15u;
-    return wfre_hash(&seed, sizeof seed, 0) % below;
+    state += 0x9E3779B97F4A7C15u;
+    return wfre_hash(&state, sizeof state, 0) % below;
 }
 
 /* ---- files -------------------------------------------------------------------------------- */
@@ -161,14 +171,17 @@ static void change(void)
     }
 }
 
-/* A quarter of the files has one change alone, which is the hardest to see. */
-static void mutate(bool seal)
+/* The file of a round: the same whenever it is asked for. A quarter of the files has one change
+ * alone, which is the hardest to see. */
+static void mutate(int format, long round)
 {
+    const uint64_t key[] = {seed, (uint64_t)format, (uint64_t)round};
+    state = wfre_hash(key, sizeof key, 0);
     memcpy(mutated, whole, whole_size);
     mutated_size = whole_size;
-    for (uint64_t changes = 1 + draw(MOST_CHANGES); changes > 0; changes--)
+    for (uint64_t changes = round < 0 ? 0 : 1 + draw(MOST_CHANGES); changes > 0; changes--)
         change();
-    if (!seal)
+    if (round < 0 || steps[format].words[0][0] != 's')
         return;
     if (wfre_graph_recognises(mutated, mutated_size))
         snapshot_seal(mutated, mutated_size);
@@ -178,40 +191,43 @@ static void mutate(bool seal)
 
 /* ---- one run ------------------------------------------------------------------------------ */
 
-/* In the child: the program itself, with its words and streams. */
-static void become(char **words)
+static void redirect(const char *path, int flags, int to)
 {
-    struct rlimit seconds = {CRASH_SECONDS, CRASH_SECONDS + 1};
+    int file = open(path, flags, 0600);
+    if (file < 0 || dup2(file, to) < 0 || close(file) != 0)
+        die("cannot open", path);
+}
+
+/* Calls the program with its words, environment and streams. */
+static int run_words(char **words)
+{
+    const struct itimerval compute = {.it_value = {COMPUTE_SECONDS, 0}}, none = {0};
     const char *input = "/dev/null";
     int argc = 1;
     char *argv[MOST_WORDS + 2] = {(char *)(uintptr_t) "wfre"};
-    for (; *words && strchr(*words, '=') && (*words)[0] == 'W'; words++)
-        (void)putenv(*words);
+    (void)unsetenv("WFRE_CHECK");
+    for (; strchr(*words, '=') && (*words)[0] == 'W'; words++) {
+        char *value = strchr(*words, '=');
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s", (int)(value - *words), *words);
+        (void)setenv(name, value + 1, 1);
+    }
     for (; *words; words++)
         if ((*words)[0] == '<')
             input = *words + 1;
         else
             argv[argc++] = *words;
-    if (!freopen(input, "rb", stdin) || !freopen("out", "wb", stdout) ||
-        dup2(open("err", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO) < 0)
-        _exit(99);
-    (void)setrlimit(RLIMIT_CPU, &seconds);
+    redirect("err", O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+    redirect("out", O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+    redirect(input, O_RDONLY, STDIN_FILENO);
+    rewind(stdin);
+    (void)setitimer(ITIMER_PROF, &compute, NULL);
     (void)alarm(WAIT_SECONDS);
-    exit(main(argc, argv));
-}
-
-static int run_words(char **words)
-{
-    int status;
+    int code = main(argc, argv);
+    (void)setitimer(ITIMER_PROF, &none, NULL);
+    (void)alarm(0);
     (void)fflush(stdout);
-    pid_t child = fork();
-    if (child < 0)
-        die("cannot start", words[0]);
-    if (child == 0)
-        become(words);
-    if (waitpid(child, &status, 0) != child)
-        die("lost", words[0]);
-    return status;
+    return code;
 }
 
 /* What the run printed, without the times it took. The caller frees it. */
@@ -284,8 +300,13 @@ static bool gzip_takes(const char *path)
 static bool is_silent(const step *run, const char *path, const char *text)
 {
     const char *check = run->words[1];
-    if (strcmp(check, "same") == 0)
-        return run->expected && strcmp(text, run->expected) != 0;
+    if (strcmp(check, "same") == 0) {
+        size_t size = 0;
+        char *expected = read_file(run->expected, &size);
+        bool differs = !expected || strcmp(text, expected) != 0;
+        free(expected);
+        return differs;
+    }
     if (strcmp(check, "refused") == 0)
         return mutated_size != whole_size || memcmp(mutated, whole, whole_size) != 0;
     if (strcmp(check, "gzip") == 0)
@@ -300,11 +321,12 @@ static void tell(const char *what, const step *run, const char *path, const coun
     char name[300];
     const char *keep = getenv("KEEP");
     size_t size = 0;
-    printf("%s:", what);
+    fprintf(report, "%s:", what);
     for (int i = 2; i < run->count; i++)
-        printf(" %s", run->words[i]);
+        fprintf(report, " %s", run->words[i]);
     char *said = read_file("err", &size);
-    printf("\n%.600s\n", said ? said : "");
+    fprintf(report, "\n%.600s\n", said ? said : "");
+    (void)fflush(report);
     free(said);
     if (!keep)
         return;
@@ -314,29 +336,35 @@ static void tell(const char *what, const step *run, const char *path, const coun
     write_file(name, mutated, mutated_size);
 }
 
-static void judge(step *run, const char *path, int status, bool first, counts *c)
+/* Counts a run that came back. */
+static void judge(step *run, const char *path, int code, bool first, counts *c)
 {
     size_t size = 0;
     char *said = read_file("err", &size), *text = output();
-    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    bool report = said && (strstr(said, "Sanitizer") || strstr(said, "runtime error"));
     c->runs++;
-    if (signal == SIGXCPU || signal == SIGALRM || signal == SIGKILL)
-        c->hangs++, tell("hang", run, path, c);
-    else if (signal || report || WEXITSTATUS(status) >= 99)
+    if (said && (strstr(said, "Sanitizer") || strstr(said, "runtime error")))
         c->crashes++, tell("crash", run, path, c);
-    else if (WEXITSTATUS(status) != 0)
+    else if (first && code != 0)
+        c->crashes++, tell("the whole file is refused", run, path, c);
+    else if (code != 0)
         c->refused++;
     else if (first)
-        run->expected = strdup(text);
+        write_file(run->expected, text, strlen(text));
     else if (is_silent(run, path, text))
         c->silent++, tell("silent", run, path, c);
-    if (first && status != 0) {
-        tell("the whole file is refused", run, path, c);
-        exit(1);
-    }
     free(said);
     free(text);
+}
+
+/* Counts a run that ended its worker, unless the worker was done. */
+static void judge_end(int status, const char *path, progress *p)
+{
+    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    p->c.runs++;
+    if (signal == SIGPROF || signal == SIGALRM || signal == SIGKILL)
+        p->c.hangs++, tell("hang", &steps[p->at], path, &p->c);
+    else
+        p->c.crashes++, tell("crash", &steps[p->at], path, &p->c);
 }
 
 /* ---- the plan ----------------------------------------------------------------------------- */
@@ -353,6 +381,7 @@ static void read_plan(const char *path)
         for (char *word = strtok(line, "\t"); word && s->count < MOST_WORDS;
              word = strtok(NULL, "\t"))
             s->words[s->count++] = strdup(word);
+        (void)snprintf(s->expected, sizeof s->expected, "expected-%d", step_count);
         step_count += s->count > 1;
     }
     (void)fclose(file);
@@ -363,20 +392,50 @@ static bool is_format(const step *s)
     return strcmp(s->words[0], "file") == 0 || strcmp(s->words[0], "sealed") == 0;
 }
 
-static void take_round(int format, int end, bool first, counts *c)
+static void take_step(int format, step *s, long round)
 {
     const char *path = steps[format].words[2];
-    if (!first)
-        mutate(steps[format].words[0][0] == 's');
-    for (int i = format + 1; i < end; i++) {
-        step *s = &steps[i];
-        if (strcmp(s->words[0], "copy") == 0) {
-            copy_file(s->words[1], s->words[2]);
-        } else if (strcmp(s->words[0], "remove") == 0) {
-            (void)remove(s->words[1]);
-        } else {
-            write_file(path, mutated, mutated_size);
-            judge(s, path, run_words(s->words + 2), first, c);
+    if (strcmp(s->words[0], "copy") == 0) {
+        copy_file(s->words[1], s->words[2]);
+    } else if (strcmp(s->words[0], "remove") == 0) {
+        (void)remove(s->words[1]);
+    } else {
+        write_file(path, mutated, mutated_size);
+        judge(s, path, run_words(s->words + 2), round < 0, &shared->c);
+    }
+}
+
+/* A worker: goes on from where the last one was, for some rounds or until it breaks. */
+static void work(int format, int end, long rounds)
+{
+    long until = shared->round + ROUNDS_OF_A_WORKER;
+    until = until < rounds ? until : rounds;
+    for (; shared->round < until; shared->round++) {
+        mutate(format, shared->round);
+        for (; shared->at < end; shared->at++)
+            take_step(format, &steps[shared->at], shared->round);
+        shared->at = format + 1;
+    }
+    _exit(0);
+}
+
+/* All rounds of the steps of a format. */
+static void take_rounds(int format, int end, long rounds)
+{
+    *shared = (progress){.round = -1, .at = format + 1};
+    while (shared->round < rounds) {
+        int status;
+        pid_t child = fork();
+        if (child < 0)
+            die("cannot start a worker for", steps[format].words[1]);
+        if (child == 0)
+            work(format, end, rounds);
+        if (waitpid(child, &status, 0) != child)
+            die("lost the worker for", steps[format].words[1]);
+        if (status != 0) {
+            mutate(format, shared->round);
+            judge_end(status, steps[format].words[2], shared);
+            shared->at++;
         }
     }
 }
@@ -394,7 +453,6 @@ static double computed(void)
 static int take_format(int format, long rounds, counts *all)
 {
     int end = format + 1;
-    counts c = {0};
     double before = computed();
     while (end < step_count && !is_format(&steps[end]))
         end++;
@@ -404,16 +462,14 @@ static int take_format(int format, long rounds, counts *all)
     mutated = malloc(MOST_BYTES);
     if (!mutated)
         die("no memory for", steps[format].words[1]);
-    memcpy(mutated, whole, whole_size);
-    mutated_size = whole_size;
-    take_round(format, end, true, &c);
-    for (long i = 0; i < rounds; i++)
-        take_round(format, end, false, &c);
+    take_rounds(format, end, rounds);
+    counts c = shared->c;
     copy_file(steps[format].words[1], steps[format].words[2]);
-    printf("%-6s %-28s %8lu runs %8lu refused %3lu crashes %3lu hangs %3lu silent %7.1f s\n",
-           steps[format].words[0], steps[format].words[1], c.runs, c.refused, c.crashes, c.hangs,
-           c.silent, computed() - before);
-    (void)fflush(stdout);
+    fprintf(report,
+            "%-6s %-28s %8lu runs %8lu refused %3lu crashes %3lu hangs %3lu silent %7.1f s\n",
+            steps[format].words[0], steps[format].words[1], c.runs, c.refused, c.crashes, c.hangs,
+            c.silent, computed() - before);
+    (void)fflush(report);
     all->runs += c.runs;
     all->refused += c.refused;
     all->crashes += c.crashes;
@@ -437,9 +493,16 @@ __attribute__((constructor)) static void start(int argc, char **argv)
         die("usage:", "mutate PLAN COUNT [SEED]");
     seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     read_plan(argv[1]);
+    report = fdopen(dup(STDOUT_FILENO), "w");
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (!report || shared == MAP_FAILED)
+        die("cannot start", "");
     for (int at = 0; at < step_count; formats++)
         at = take_format(at, strtol(argv[2], NULL, 10), &all);
-    printf("%d formats, %s files each, %lu runs: %lu refused, %lu crashes, %lu hangs, %lu silent\n",
-           formats, argv[2], all.runs, all.refused, all.crashes, all.hangs, all.silent);
+    fprintf(
+        report,
+        "%d formats, %s files each, %lu runs: %lu refused, %lu crashes, %lu hangs, %lu silent\n",
+        formats, argv[2], all.runs, all.refused, all.crashes, all.hangs, all.silent);
+    (void)fclose(report);
     exit(all.crashes + all.hangs + all.silent > 0);
 }

@@ -10,7 +10,7 @@ shm=/dev/shm && [ -w $shm ] || shm=${TMPDIR:-/tmp} # in memory, since every outp
 folder=$(mktemp -d -p $shm) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-export LC_ALL=C.UTF-8 WFRE_PROGRESS=never ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 \
+export LC_ALL=C.UTF-8 WFRE_PROGRESS=never ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:quarantine_size_mb=16 \
     UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1
 
 # ---- the whole files ------------------------------------------------------------------------------
