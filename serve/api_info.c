@@ -1,4 +1,4 @@
-/* GET /api/info, /healthz, /metrics, /api/openapi.json. */
+/* GET /api/info, /healthz, /metrics. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,14 +22,6 @@ void serve_show_metrics(serve_request *request, serve_worker *worker)
     (void)worker;
     serve_metrics_write(request->server, &buffer);
     serve_answer(request, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &buffer);
-}
-
-void serve_openapi(serve_request *request, serve_worker *worker)
-{
-    serve_buffer buffer = {0};
-    (void)worker;
-    serve_put(&buffer, "{}");
-    serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
 }
 
 static void put_graph(serve_buffer *buffer, const serve_world *world)
