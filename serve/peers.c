@@ -2,8 +2,10 @@
  *
  * libmicrohttpd times out who says nothing at all; who sends a byte a second it waits for. So each
  * connection has a phase, with the seconds that it may take, and a sweep cuts off the others. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +13,7 @@
 #include "server.h"
 
 enum { OTHERS_EACH = 128 };
+static const double QUIET = 0.2; /* seconds */
 
 static void write_address(const struct sockaddr *address, serve_peer *peer)
 {
@@ -87,18 +90,29 @@ void serve_peer_phase(serve_server *server, serve_peer *peer, serve_phase phase,
     pthread_mutex_unlock(&server->peers.lock);
 }
 
+/* Whether a connection between two requests was closed by its client, which epoll tells only once
+ * and libmicrohttpd may not have seen. */
+static bool is_deserted(const serve_peer *peer, double now)
+{
+    struct pollfd socket = {.fd = peer->socket, .events = POLLRDHUP};
+    return peer->phase == SERVE_IDLE && now - peer->since > QUIET && poll(&socket, 1, 0) > 0 &&
+           (socket.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
 void serve_peers_sweep(serve_server *server)
 {
     double now = serve_clock();
     uint64_t cut = 0;
     pthread_mutex_lock(&server->peers.lock);
-    for (serve_peer *p = server->peers.first; p; p = p->next)
-        if (p->allowed > 0 && now - p->since > p->allowed) {
-            /* The socket is closed by its owner, who removes the peer before. */
-            (void)shutdown(p->socket, SHUT_RDWR);
-            p->allowed = 0;
-            cut++;
-        }
+    for (serve_peer *p = server->peers.first; p; p = p->next) {
+        bool late = p->allowed > 0 && now - p->since > p->allowed;
+        if (!late && !is_deserted(p, now))
+            continue;
+        /* The socket is closed by its owner, who removes the peer before. */
+        (void)shutdown(p->socket, SHUT_RDWR);
+        p->allowed = 0;
+        cut += late;
+    }
     pthread_mutex_unlock(&server->peers.lock);
     if (cut > 0)
         serve_metrics_add(server->metrics, "wfre_cut_off_total", cut);
