@@ -228,6 +228,7 @@ static void print_missing(const ask_session *session, const wfre_description *d)
 
 static void print_description(const ask_session *session, const wfre_description *d)
 {
+    const char *many = d->edge_count == 1 ? "" : "s";
     FILE *line = cli_line();
     cli_print_entity(line, session->graph, d->entity);
     cli_print_description(line, wfre_graph_entity_description(session->graph, d->entity));
@@ -237,10 +238,10 @@ static void print_description(const ask_session *session, const wfre_description
     print_missing(session, d);
     fflush(stdout);
     if (session->model && session->options.predicted && !d->unpredicted)
-        cli_note("%s edges on the %s graph; %zu likely missing ones", cli_thousands(d->edge_count),
+        cli_note("%s edge%s on the %s graph, %zu predicted", cli_thousands(d->edge_count), many,
                  SPLIT_NAMES[session->options.split], d->missing_count);
     else
-        cli_note("%s edges on the %s graph", cli_thousands(d->edge_count),
+        cli_note("%s edge%s on the %s graph", cli_thousands(d->edge_count), many,
                  SPLIT_NAMES[session->options.split]);
     if (d->missing_count > 0)
         ask_note_probabilities(session, d->missing[0].probability);

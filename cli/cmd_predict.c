@@ -52,19 +52,27 @@ static void describe(const job *j, const cli_call *call, char *line, size_t size
                       cli_text(call, "relation", "all relations"));
 }
 
-/* Reads what an earlier run did: the relations done, the triples, and how long the file was. */
+/* Reads what an earlier run did: the relations done, the triples, and how long the file was. A line
+ * that was not finished goes. */
 static void read_journal(job *j, long long *length)
 {
     char line[LINE];
+    off_t good = ftello(j->journal);
     while (j->done < j->count && fgets(line, sizeof line, j->journal)) {
         char *at = line;
         unsigned long long relation = strtoull(at, &at, 10), triples = strtoull(at, &at, 10);
         long long end = strtoll(at, &at, 10);
         if (relation != j->relations[j->done] || end < *length || *at != '\n')
-            return; /* what follows was not finished */
+            break;
         j->done++;
         j->written = triples;
         *length = end;
+        good = ftello(j->journal);
+    }
+    if (ftruncate(fileno(j->journal), good) != 0) { /* begin again rather than trust it */
+        j->done = 0;
+        j->written = 0;
+        *length = 0;
     }
 }
 

@@ -15,10 +15,17 @@ enum { COMMAND_COUNT = sizeof cli_commands / sizeof cli_commands[0] - 1 };
 
 static void print_overview(FILE *stream)
 {
-    fputs("usage: wfre COMMAND [ARGUMENT...]\n\n"
-          "Answers first-order questions over an incomplete knowledge graph: what it proves, then\n"
-          "what a trained model predicts.\n\nCommands:\n",
-          stream);
+    fputs(
+        "usage: wfre COMMAND [ARGUMENT...]\n\n"
+        "Answers first-order questions over an incomplete knowledge graph: what it proves, then\n"
+        "what a trained model predicts.\n\n"
+        "First steps:\n"
+        "  wfre import my.ttl -o my.kg --holdout 0.05   a snapshot of your triples\n"
+        "  wfre ask my.kg                               ask what it proves; 'help' at the prompt\n"
+        "  wfre train my.kg --time 10m                  learn, and write my.safetensors\n"
+        "  wfre ask my.kg my.safetensors                ask again: predictions, too\n\n"
+        "Commands:\n",
+        stream);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
     fputs("\n'wfre COMMAND --help' explains each, 'wfre --version' says which this is.\n"

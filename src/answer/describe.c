@@ -121,6 +121,33 @@ static wfre_status gather(const wfre_source *sources, size_t count, const wfre_a
     return WFRE_OK;
 }
 
+/* The other end may be surer of an edge: it is as likely as that says, here as everywhere. */
+static wfre_status ask_other_ends(const wfre_errand *errand, wfre_missing_triple *list,
+                                  size_t count, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_given_triple *triples = wfre_alloc(count, sizeof *triples);
+    wfre_scored_triple *scores = wfre_alloc(count, sizeof *scores);
+    if (!triples || !scores)
+        TRY(no_memory(error));
+    for (size_t i = 0; i < count; i++)
+        triples[i] = (wfre_given_triple){list[i].head, list[i].relation, list[i].tail};
+    TRY(wfre_session_score(errand->session, triples, count, &errand->options, errand->cancel,
+                           scores, error));
+    for (size_t i = 0; i < count; i++)
+        if (wfre_likelier(scores[i].probability, scores[i].score, list[i].probability,
+                          list[i].score)) {
+            list[i].score = scores[i].score;
+            list[i].probability = scores[i].probability;
+            list[i].missing_probability = scores[i].missing_probability;
+        }
+    qsort(list, count, sizeof *list, compare_missing);
+cleanup:
+    wfre_free(triples);
+    wfre_free(scores);
+    return status;
+}
+
 wfre_status wfre_missing_edges(const wfre_errand *errand, wfre_entity entity, int directions,
                                size_t most, wfre_arena *arena, const wfre_missing_triple **missing,
                                size_t *count, wfre_error *error)
@@ -145,6 +172,8 @@ wfre_status wfre_missing_edges(const wfre_errand *errand, wfre_entity entity, in
     }
     *missing = all;
     *count = *count < most ? *count : most;
+    if (*count > 0)
+        TRY(ask_other_ends(errand, all, *count, error));
 cleanup:
     wfre_answers_free(answers);
     wfre_free(sources);

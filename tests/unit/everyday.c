@@ -330,6 +330,8 @@ static void entities_are_described(void **state)
         const wfre_missing_triple *m = &description->missing[i];
         assert_true(m->head == entity || m->tail == entity);
         assert_int_equal(m->relation % 2, 0);
+        wfre_given_triple same = {m->head, m->relation, m->tail};
+        assert_true(score_of(same) == m->score);
         assert_false(wfre_graph_has(graph, WFRE_TEST, m->head, m->relation, m->tail));
     }
     assert_ok(wfre_description_print_json(graph, description, 2, &json, error));
