@@ -49,6 +49,9 @@ void ask_note_probabilities(const ask_session *session, double probability)
     cli_note(wfre_model_reliability(session->model)
                  ? "no probabilities: this question could not be answered in the way that the "
                    "model's were fitted to"
+             : wfre_model_missing_reliability(session->model)
+                 ? "the model was made before probabilities of any question were fitted; --json "
+                   "shows those of a missing answer"
                  : "the model has no probabilities: it was trained without validation data");
 }
 

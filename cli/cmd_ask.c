@@ -121,6 +121,7 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
     session->json = cli_has(call, "json");
     options->top = session->top;
     options->min_probability = cli_number(call, "min-probability", 0);
+    options->missing_rate = cli_number(call, "missing", 0);
     options->timeout = cli_duration(call, "timeout", 0);
     session->results = cli_text(call, "format", NULL);
     session->base = cli_text(call, "base", NULL);
@@ -227,6 +228,11 @@ static const cli_option OPTIONS[] = {
      0, 4294967295.0},
     {"min-probability", 0, CLI_NUMBER, "P", "leave out predicted answers less likely than this", 0,
      1},
+    {"missing", 0, CLI_NUMBER, "RATE",
+     "share of what is true that the graph lacks, if you know it: probabilities are of that "
+     "(default: "
+     "what was held out)",
+     0, 0.99},
     {"only", 0, CLI_TEXT, "KIND", "known or predicted answers only", 0, 0},
     {"exact", 0, CLI_FLAG, NULL, "the same as --only known", 0, 0},
     {"split", 0, CLI_TEXT, "S",

@@ -278,6 +278,68 @@ static wfre_status rank_links(const cli_call *call, wfre_split split, wfre_error
     return status;
 }
 
+/* ---- what probabilities are worth --------------------------------------------------------- */
+
+static void print_reliability(const cli_call *call, const char *name, const wfre_reliability *r)
+{
+    bool json = cli_has(call, "json");
+    double ratio = r->found > 0 ? r->expected / (double)r->found : 0;
+    cli_print(json ? "\"%s\":{\"questions\":%llu,\"expected\":%.2f,\"found\":%llu,\"ratio\":%.4f,"
+                     "\"error\":%.6f,\"low\":%.6f,\"high\":%.6f,\"bins\":["
+                   : "%s: %llu questions, %.1f answers expected, %llu found (%.2f), error %.4f "
+                     "(%.4f to %.4f)\n",
+              name, (unsigned long long)r->queries, r->expected, (unsigned long long)r->found,
+              ratio, r->error, r->low, r->high);
+    const char *comma = "";
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+        if (r->bins[b].count > 0) {
+            cli_print(json ? "%s{\"predicted\":%.4f,\"observed\":%.4f,\"count\":%llu}"
+                           : "%s    %.2f -> %.2f of %llu\n",
+                      comma, r->bins[b].predicted, r->bins[b].observed,
+                      (unsigned long long)r->bins[b].count);
+            comma = json ? "," : "";
+        }
+    printf("%s", json ? "]}" : "");
+}
+
+/* Asks what people ask, and says how many of the answers were right. */
+static int check_probabilities(const cli_call *call, wfre_split split)
+{
+    wfre_graph *graph = NULL;
+    wfre_model *model = NULL;
+    wfre_pool *pool = NULL;
+    wfre_reliability any, missing;
+    wfre_reliability_options options;
+    wfre_error error;
+    wfre_status status = wfre_graph_open(cli_argument(call, 0), &graph, &error);
+    if (status == WFRE_OK)
+        status = wfre_model_open(cli_argument(call, 1), &model, &error);
+    if (status == WFRE_OK)
+        status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
+    if (status == WFRE_OK) {
+        wfre_reliability_options_default(graph, &options);
+        options.split = cli_has(call, "split") ? split : options.split;
+        options.seed = (uint64_t)cli_integer(call, "seed", (long long)options.seed);
+        options.edges = (size_t)cli_integer(call, "reliability", (long long)options.edges);
+        options.shapes = (size_t)cli_integer(call, "count", (long long)options.shapes);
+        status = wfre_measure_reliability(graph, model, &options, pool, cli_monitor(), &any,
+                                          &missing, &error);
+    }
+    cli_progress_end();
+    if (status == WFRE_OK) {
+        printf("%s", cli_has(call, "json") ? "{" : "");
+        print_reliability(call, cli_has(call, "json") ? "any" : "any question", &any);
+        printf("%s", cli_has(call, "json") ? "," : "");
+        print_reliability(call, cli_has(call, "json") ? "missing" : "those that lack something",
+                          &missing);
+        printf("%s", cli_has(call, "json") ? "}\n" : "");
+    }
+    wfre_pool_free(pool);
+    wfre_model_free(model);
+    wfre_graph_close(graph);
+    return status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
+}
+
 /* What is about query sets only. */
 static int predict_links(const cli_call *call, wfre_split split)
 {
@@ -309,6 +371,10 @@ static int run(const cli_call *call)
     const char *known = cli_text(call, "known", "train");
     if (strcmp(known, "train") != 0 && strcmp(known, "valid") != 0)
         return cli_usage(call, "--known is train or valid, not %s", known);
+    if (cli_has(call, "reliability") && !(cli_argument_count(call) == 2 && is_model(j.queries)))
+        return cli_usage(call, "--reliability takes a graph and a model alone");
+    if (cli_has(call, "reliability"))
+        return check_probabilities(call, j.split);
     if (cli_argument_count(call) == 2 && is_model(j.queries))
         return predict_links(call, j.split);
     if (wanted == 0)
@@ -350,6 +416,10 @@ static const cli_option OPTIONS[] = {
      0},
     {"union", 0, CLI_TEXT, "HOW",
      "by embedding: dnf, demorgan, tconorm, or all (default: as the model says)", 0, 0},
+    {"reliability", 0, CLI_INTEGER, "N",
+     "what probabilities are worth: N pairs of an entity and its relation are asked, and --count "
+     "questions of each other shape (default 50), with the split's facts (default test) held out",
+     1, 1e9},
     {"sample", 0, CLI_TEXT, "TYPES", "if Q.tsv is not there, make it: betae, efo1, or types", 0, 0},
     {"count", 0, CLI_INTEGER, "N", "queries of each type to sample (default 20)", 1, 1e9},
     {"split", 0, CLI_TEXT, "S",

@@ -70,6 +70,7 @@ static char *default_output(const char *graph)
 
 static void print_summary(const cli_call *call, const wfre_train_summary *summary, const char *out)
 {
+    const wfre_reliability *shown = summary->any.queries ? &summary->any : &summary->missing;
     if (cli_has(call, "json")) {
         printf("{\"model\": ");
         cli_print_json(stdout, out, strlen(out));
@@ -80,7 +81,10 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
         if (summary->best_mrr >= 0)
             cli_print(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
         if (summary->calibration_error >= 0)
-            cli_print(", \"calibration_error\": %.4f", summary->calibration_error);
+            cli_print(", \"calibration_error\": %.4f, \"calibration_low\": %.4f, "
+                      "\"calibration_high\": %.4f, \"calibration_questions\": %llu",
+                      summary->calibration_error, shown->low, shown->high,
+                      (unsigned long long)shown->queries);
         printf("}\n");
         return;
     }
@@ -89,7 +93,9 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
     if (summary->best_mrr >= 0)
         cli_print(", validation MRR %.3f", summary->best_mrr);
     if (summary->calibration_error >= 0)
-        cli_print(", calibration error %.3f", summary->calibration_error);
+        cli_print(", calibration error %.3f (%.3f to %.3f) on %s questions",
+                  summary->calibration_error, shown->low, shown->high,
+                  cli_thousands(shown->queries));
     printf("\n");
     fflush(stdout);
 }

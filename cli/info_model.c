@@ -5,6 +5,40 @@
 
 #include "info.h"
 
+/* How probable answers of some questions turned out: a line, and one for each bin. */
+static void print_reliability(const char *questions, const wfre_reliability *r)
+{
+    if (!r || r->queries == 0) {
+        printf("probabilities      %s: %s\n", questions, r ? "unchecked" : "none");
+        return;
+    }
+    cli_print("probabilities      %s: calibration error %.3f", questions, r->error);
+    if (r->high > 0)
+        cli_print(" (%.3f to %.3f)", r->low, r->high);
+    printf(" on %s questions\n", cli_thousands(r->queries));
+    if (r->fitted > 0)
+        cli_print("                   fitted to %s others; %.0f answers expected, %s found\n",
+                  cli_thousands(r->fitted), r->expected, cli_thousands(r->found));
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+        if (r->bins[b].count > 0)
+            cli_print("                   %.2f -> %.2f of %s\n", r->bins[b].predicted,
+                      r->bins[b].observed, cli_thousands(r->bins[b].count));
+}
+
+static void json_reliability(const char *key, const wfre_reliability *r)
+{
+    if (!r)
+        return;
+    cli_print(",\"%s\":{\"queries\":%" PRIu64 ",\"fitted\":%" PRIu64
+              ",\"error\":%.6f,\"low\":%.6f,\"high\":%.6f,\"expected\":%.3f,\"found\":%" PRIu64
+              ",\"bins\":[",
+              key, r->queries, r->fitted, r->error, r->low, r->high, r->expected, r->found);
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+        cli_print("%s{\"count\":%" PRIu64 ",\"predicted\":%.6f,\"observed\":%.6f}", b ? "," : "",
+                  r->bins[b].count, r->bins[b].predicted, r->bins[b].observed);
+    printf("]}");
+}
+
 static void print_text(const char *path, const wfre_model *model)
 {
     const wfre_model_settings *settings = wfre_model_get_settings(model);
@@ -17,12 +51,11 @@ static void print_text(const char *path, const wfre_model *model)
     printf("entities           %s\n", cli_thousands(wfre_model_entities(model)));
     printf("relations          %s\n", cli_thousands(wfre_model_relations(model) / 2));
     printf("parameters         %s\n", cli_thousands(wfre_model_parameters(model)));
-    const wfre_reliability *reliability = wfre_model_reliability(model);
-    if (reliability && reliability->queries > 0)
-        cli_print("probabilities      calibration error %.3f on %s queries\n\n", reliability->error,
-                  cli_thousands(reliability->queries));
-    else
-        printf("probabilities      %s\n\n", reliability ? "unchecked" : "none");
+    print_reliability("any question", wfre_model_reliability(model));
+    print_reliability("if one is missing", wfre_model_missing_reliability(model));
+    if (!wfre_model_reliability(model) && wfre_model_missing_reliability(model))
+        printf("                   made before probabilities of any question were fitted\n");
+    printf("\n");
     for (size_t i = 0; i < wfre_model_setting_count(); i++) {
         wfre_setting_text row = wfre_model_setting(settings, i);
         printf("%-18s %-12s %s\n", row.name, row.value, row.help);
@@ -36,10 +69,8 @@ static void print_json(const wfre_model *model)
            ",\"relations\":%" PRIu32 ",\"parameters\":%" PRIu64,
            wfre_model_fingerprint(model), wfre_model_entities(model),
            wfre_model_relations(model) / 2, wfre_model_parameters(model));
-    const wfre_reliability *reliability = wfre_model_reliability(model);
-    if (reliability)
-        cli_print(",\"calibration\":{\"queries\":%" PRIu64 ",\"error\":%.6f}", reliability->queries,
-                  reliability->error);
+    json_reliability("calibration", wfre_model_reliability(model));
+    json_reliability("missing_calibration", wfre_model_missing_reliability(model));
     if (wfre_model_unfinished(model))
         printf(",\"unfinished\":true");
     printf(",\"settings\":{");

@@ -58,6 +58,8 @@ typedef struct wfre_way {
     double edge_sharpness; /* by edges: factor of the logits */
     double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
     double edge_joined; /* by edges: what the logit gains where another relation joins the ends */
+    double
+        missing_rate; /* share of what is true that the graph lacks; 0: as much as was held out */
 } wfre_way;
 
 /* The same for the same way: for keys of what was computed in it. */
@@ -203,6 +205,25 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_calibrate_with(const wfre_graph *graph,
  * as held-out facts are: if more is missing than was held out, or something else, it is too low or
  * wrong, and it cannot know that. `missing_probability` is the same number for questions of which
  * it is known that they lack an answer. */
+
+/* Measuring what a model's probabilities are worth. */
+typedef struct wfre_reliability_options {
+    wfre_split split; /* whose facts are held out, valid or test; the others are known */
+    size_t edges;     /* pairs of an entity and a relation that it has, all equally likely */
+    size_t shapes;    /* questions of each of 13 other shapes, grown in what is known */
+    uint64_t seed;
+} wfre_reliability_options;
+
+/* The test split if there is one, 6,000 single edges, 50 questions of each other shape. */
+WFRE_API void wfre_reliability_options_default(const wfre_graph *graph,
+                                               wfre_reliability_options *options);
+/* `any` is measured on all questions, by predictions of 0.05 and more; `missing`, by all, on those
+ * that lack something. On the valid split, to which models are fitted, only entities are asked
+ * about that were set apart then. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_measure_reliability(
+    const wfre_graph *graph, const wfre_model *model, const wfre_reliability_options *options,
+    wfre_pool *pool, const wfre_monitor *monitor, wfre_reliability *any, wfre_reliability *missing,
+    wfre_error *error);
 
 /* Of questions drawn as people ask them; NULL if the model is not calibrated, or only for questions
  * with something missing, as models made before were. */

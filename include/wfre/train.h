@@ -192,10 +192,11 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_train_resumed_settings(const char *mode
 
 typedef struct wfre_train_summary {
     wfre_train_status status;
-    double mrr;               /* of the validation sample, at the end; -1 without validation */
-    double best_mrr;          /* of the model that was kept */
-    double calibration_error; /* of its probabilities (wfre_reliability); -1 if it has none */
-    bool resumed;             /* it went on from a checkpoint */
+    double mrr;                    /* of the validation sample, at the end; -1 without validation */
+    double best_mrr;               /* of the model that was kept */
+    double calibration_error;      /* of its probabilities (wfre_reliability); -1 if it has none */
+    wfre_reliability any, missing; /* what they are worth; no queries if they were not checked */
+    bool resumed;                  /* it went on from a checkpoint */
 } wfre_train_summary;
 
 /* Trains and writes the model: the one with the best validation, or the last without. One run at a

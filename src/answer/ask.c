@@ -161,14 +161,20 @@ static wfre_status conclude(const asking *a, asked *own, const wfre_reasoner *re
     if (!predictions)
         TRY(wfre_fail_memory(error, "answering"));
     TRY(wfre_type_name(own->question->query->tree, &shape, error));
-    wfre_calibration_view view = wfre_calibration_view_of(
-        model, reasoner, shape.data, found->hits, found->hit_count, own->answers->known.count);
+    wfre_judged of = {.model = model,
+                      .way = &own->way,
+                      .reasoner = reasoner,
+                      .tree = own->question->query->tree,
+                      .shape = shape.data,
+                      .known = own->answers->known.count};
+    wfre_calibration_view view = wfre_calibration_view_of(&of, found->hits, found->hit_count);
     for (; count < most; count++) {
         wfre_prediction *p = &predictions[count];
         p->entity = found->hits[count].entity;
         p->score = reasoner->logit(model, found->hits[count].score);
-        p->probability = wfre_calibration_probability(&view, found->hits, count);
-        p->missing_probability = p->probability;
+        wfre_chance chance = wfre_calibration_chance(&view, found->hits, count);
+        p->probability = chance.any;
+        p->missing_probability = chance.missing;
         if (options->min_probability > 0 && !(p->probability >= options->min_probability))
             break; /* nor can those after it be more likely; without a calibration none is */
     }
@@ -304,6 +310,8 @@ wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questio
         TRY(wfre_check_split(questions[q].options.split, error));
         a.list[q] = (asked){.question = &questions[q], .answers = &b->list[q]};
         a.list[q].way = way ? *way : wfre_engine_way(session->engine);
+        if (questions[q].options.missing_rate > 0)
+            a.list[q].way.missing_rate = questions[q].options.missing_rate;
     }
     TRY(answer(&a, error));
     TRY(wfre_graph_sound(session->engine->graph, error));

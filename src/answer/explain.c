@@ -308,13 +308,18 @@ static wfre_status conclude(const builder *b, uint32_t s, const wfre_wanted *fou
     if (!predicted)
         TRY(out_of_memory(b));
     TRY(wfre_type_name(b->inner[s].node, &shape, b->error));
-    wfre_calibration_view view = wfre_calibration_view_of(model, reasoner, shape.data, found->hits,
-                                                          found->hit_count, b->sets[s].known.count);
+    wfre_judged of = {.model = model,
+                      .way = &b->way,
+                      .reasoner = reasoner,
+                      .tree = b->inner[s].node,
+                      .shape = shape.data,
+                      .known = b->sets[s].known.count};
+    wfre_calibration_view view = wfre_calibration_view_of(&of, found->hits, found->hit_count);
     for (size_t i = 0; i < found->hit_count; i++) {
-        double probability = wfre_calibration_probability(&view, found->hits, i);
+        wfre_chance chance = wfre_calibration_chance(&view, found->hits, i);
         predicted[i] =
             (wfre_prediction){found->hits[i].entity, reasoner->logit(model, found->hits[i].score),
-                              probability, probability};
+                              chance.any, chance.missing};
     }
     b->sets[s].predicted = predicted;
     b->sets[s].predicted_count = found->hit_count;
@@ -417,7 +422,7 @@ static uint32_t sources_of(const builder *b, uint32_t projection, const wfre_ent
 }
 
 /* How certain the model is of an edge to `target`; the last hit bounds what lies beyond. */
-static double edge_probability(const builder *b, const wfre_wanted *found,
+static double edge_probability(const builder *b, const wfre_node *tree, const wfre_wanted *found,
                                const wfre_reasoner *reasoner, wfre_entity target)
 {
     const wfre_model *model = b->session->engine->model;
@@ -426,9 +431,14 @@ static double edge_probability(const builder *b, const wfre_wanted *found,
         at++;
     if (found->hit_count == 0)
         return 0;
-    wfre_calibration_view view = wfre_calibration_view_of(model, reasoner, "1p", found->hits,
-                                                          found->hit_count, found->without.count);
-    double probability = wfre_calibration_probability(&view, found->hits, at);
+    wfre_judged of = {.model = model,
+                      .way = &b->way,
+                      .reasoner = reasoner,
+                      .tree = tree,
+                      .shape = "1p",
+                      .known = found->without.count};
+    wfre_calibration_view view = wfre_calibration_view_of(&of, found->hits, found->hit_count);
+    double probability = wfre_calibration_chance(&view, found->hits, at).any;
     if (isnan(probability)) /* without a calibration, something that orders edges */
         probability = 1 / (1 + exp(-reasoner->logit(model, found->hits[at].score)));
     return probability;
@@ -462,7 +472,8 @@ static wfre_status weigh_edges(const builder *b, uint32_t s)
             edges[i * targets->count + t] =
                 wfre_list_has(a.wanted[i].without, targets->candidates[t])
                     ? 1
-                    : edge_probability(b, &a.wanted[i], a.reasoners[i], targets->candidates[t]);
+                    : edge_probability(b, a.trees[i], &a.wanted[i], a.reasoners[i],
+                                       targets->candidates[t]);
     b->inner[s].edges = edges;
     return WFRE_OK;
 }
@@ -668,6 +679,8 @@ wfre_status wfre_session_explain_some(wfre_session *session, const wfre_question
     if (options)
         b.options = *options;
     b.way = question->options.way ? *question->options.way : model->settings.way;
+    if (question->options.missing_rate > 0)
+        b.way.missing_rate = question->options.missing_rate;
     wfre_status status = build(&b, answers);
     wfre_scope_charge(0, wfre_arena_bytes(&out->arena)); /* it is the caller's now */
     (void)wfre_scope_enter(before);

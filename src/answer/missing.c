@@ -17,8 +17,8 @@ typedef struct collection {
     wfre_session *session;
     const wfre_missing_options *options;
     wfre_way way;
-    wfre_relation relation; /* directed */
-    wfre_list sources;      /* of the batch */
+    wfre_relation relation;        /* directed */
+    const wfre_node *trees[BATCH]; /* of the batch */
     wfre_wanted wanted[BATCH];
     wfre_hit *hits; /* [BATCH, depth] */
     wfre_missing_triple *found;
@@ -32,28 +32,34 @@ void wfre_missing_options_default(wfre_missing_options *options)
 
 /* ---- one direction ------------------------------------------------------------------------ */
 
-static wfre_status add(collection *c, wfre_entity source, const wfre_wanted *found,
+static wfre_status add(collection *c, const wfre_node *tree, const wfre_wanted *found,
                        const wfre_reasoner *reasoner, wfre_error *error)
 {
     const wfre_model *model = c->session->engine->model;
     bool forward = c->relation % 2 == 0;
+    wfre_entity source = tree->children[0]->id;
     size_t most = found->hit_count < c->options->top ? found->hit_count : c->options->top;
-    wfre_calibration_view view = wfre_calibration_view_of(model, reasoner, "1p", found->hits,
-                                                          found->hit_count, found->without.count);
+    wfre_judged of = {.model = model,
+                      .way = &c->way,
+                      .reasoner = reasoner,
+                      .tree = tree,
+                      .shape = "1p",
+                      .known = found->without.count};
+    wfre_calibration_view view = wfre_calibration_view_of(&of, found->hits, found->hit_count);
     if (!WFRE_RESERVE(&c->found, &c->capacity, c->count + most))
         return wfre_fail_memory(error, "looking for missing triples");
     for (size_t i = 0; i < most; i++) {
-        double probability = wfre_calibration_probability(&view, found->hits, i);
+        wfre_chance chance = wfre_calibration_chance(&view, found->hits, i);
         wfre_entity target = found->hits[i].entity;
-        if (c->options->min_probability > 0 && !(probability >= c->options->min_probability))
+        if (c->options->min_probability > 0 && !(chance.any >= c->options->min_probability))
             break; /* nor are those after it likelier */
         c->found[c->count++] = (wfre_missing_triple){
             .head = forward ? source : target,
             .tail = forward ? target : source,
             .relation = c->relation / 2 * 2,
             .score = reasoner->logit(model, found->hits[i].score),
-            .probability = probability,
-            .missing_probability = probability,
+            .probability = chance.any,
+            .missing_probability = chance.missing,
         };
     }
     return WFRE_OK;
@@ -65,31 +71,29 @@ static wfre_status use_scores(void *context, const wfre_scores *scores, const ui
     collection *c = context;
     CHECK(wfre_scores_top(scores, questions, c->wanted, error));
     for (size_t q = 0; q < scores->count; q++)
-        CHECK(add(c, c->sources.ids[questions[q]], &c->wanted[questions[q]], scores->reasoner,
-                  error));
+        CHECK(add(c, c->trees[questions[q]], &c->wanted[questions[q]], scores->reasoner, error));
     return WFRE_OK;
 }
 
 /* Asks some entities that have the relation for more. */
 static wfre_status ask(collection *c, wfre_list sources, wfre_arena *arena, wfre_error *error)
 {
-    const wfre_node *trees[BATCH];
     const wfre_graph *graph = c->session->engine->graph;
     size_t entities = c->session->engine->model->entity_count;
     size_t depth =
         c->options->top > WFRE_CALIBRATION_DEPTH ? c->options->top : WFRE_CALIBRATION_DEPTH;
     wfre_arena_reset(arena);
-    c->sources = sources;
     for (size_t i = 0; i < sources.count; i++) {
         wfre_list known = wfre_graph_targets(graph, c->options->split, c->relation, sources.ids[i]);
         size_t left = entities - known.count;
-        trees[i] = wfre_node_project(arena, c->relation, wfre_node_entity(arena, sources.ids[i]));
+        c->trees[i] =
+            wfre_node_project(arena, c->relation, wfre_node_entity(arena, sources.ids[i]));
         c->wanted[i] = (wfre_wanted){
             .without = known, .top = depth < left ? depth : left, .hits = c->hits + i * depth};
-        if (!trees[i])
+        if (!c->trees[i])
             return wfre_fail_memory(error, "looking for missing triples");
     }
-    wfre_inference questions = {.trees = trees,
+    wfre_inference questions = {.trees = c->trees,
                                 .count = sources.count,
                                 .way = c->way,
                                 .split = c->options->split,
@@ -185,6 +189,8 @@ wfre_status wfre_session_missing(wfre_session *session, wfre_relation relation,
     c->session = session;
     c->options = options;
     c->way = options->way ? *options->way : model->settings.way;
+    if (options->missing_rate > 0)
+        c->way.missing_rate = options->missing_rate;
     TRY(collect(c, relation, error));
     wfre_scope_charge(0, wfre_bytes_of(c->found)); /* they are the caller's now */
     *triples = c->found;

@@ -191,8 +191,11 @@ wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *
                                error));
     TRY(check_known(&r, error));
     const wfre_reliability *reliability = wfre_model_reliability(model);
+    const wfre_reliability *missing = wfre_model_missing_reliability(model);
     if (reliability && r.way.by == model->settings.way.by)
         r.evaluation->reliability = *reliability;
+    if (missing && r.way.by == model->settings.way.by)
+        r.evaluation->missing = *missing;
     take_from_base(&r);
     if (options->partial) {
         r.key = wfre_partial_key(

@@ -42,6 +42,7 @@ struct wfre_evaluation {
     wfre_evaluation_stratum *strata; /* [stratum_count] */
     size_t stratum_count;
     wfre_reliability reliability; /* of the model's probabilities; no queries: it has none */
+    wfre_reliability missing;     /* of those if an answer is missing */
     wfre_arena arena;             /* names and label */
 };
 

@@ -146,11 +146,15 @@ static void json_types(wfre_text *text, const wfre_evaluation *e)
     wfre_text_char(text, '}');
 }
 
-static void json_calibration(wfre_text *text, const wfre_reliability *reliability)
+static void json_calibration(wfre_text *text, const char *key, const wfre_reliability *reliability)
 {
-    wfre_text_format(
-        text, "     \"calibration\": {\"queries\": %" PRIu64 ", \"error\": %.6f, \"bins\": [",
-        reliability->queries, reliability->error);
+    wfre_text_format(text,
+                     "     \"%s\": {\"queries\": %" PRIu64 ", \"fitted\": %" PRIu64
+                     ", \"error\": %.6f, \"low\": %.6f, \"high\": %.6f, \"expected\": %.3f, "
+                     "\"found\": %" PRIu64 ", \"bins\": [",
+                     key, reliability->queries, reliability->fitted, reliability->error,
+                     reliability->low, reliability->high, reliability->expected,
+                     reliability->found);
     for (int b = 0; b < WFRE_RELIABILITY_BINS; b++) {
         const wfre_reliability_bin *bin = &reliability->bins[b];
         wfre_text_format(text,
@@ -171,7 +175,9 @@ static void json_evaluation(wfre_text *text, const wfre_evaluation *e)
                      ", \"seconds\": %.3f,\n",
                      e->info.unranked, e->info.pairs, e->info.exact, e->info.seconds);
     if (e->reliability.queries)
-        json_calibration(text, &e->reliability);
+        json_calibration(text, "calibration", &e->reliability);
+    if (e->missing.queries)
+        json_calibration(text, "missing_calibration", &e->missing);
     json_types(text, e);
 }
 

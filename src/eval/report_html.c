@@ -213,8 +213,11 @@ static void put_strata(const wfre_evaluation *e, wfre_text *text)
 }
 
 /* Predicted probability against how often it came true. */
-static void put_calibration(const wfre_reliability *reliability, wfre_text *text)
+static void put_calibration(const char *heading, const char *questions,
+                            const wfre_reliability *reliability, wfre_text *text)
 {
+    if (reliability->queries == 0)
+        return;
     static const double ENDS[] = {0, 1};
     double x[WFRE_RELIABILITY_BINS], y[WFRE_RELIABILITY_BINS];
     size_t count = 0;
@@ -237,10 +240,13 @@ static void put_calibration(const wfre_reliability *reliability, wfre_text *text
                         .y = {.minimum = 0, .maximum = 1},
                         .series = series,
                         .count = 2};
-    wfre_text_format(text,
-                     "<h2>Calibration</h2>\n<p class=\"soft\">Expected calibration error %.4f, on "
-                     "%" PRIu64 " queries that were not used to fit the probabilities.</p>\n",
-                     reliability->error, reliability->queries);
+    wfre_text_format(
+        text,
+        "<h2>%s</h2>\n<p class=\"soft\">Expected calibration error %.4f (%.4f to %.4f), "
+        "on %" PRIu64 " %s that were not used to fit the probabilities; %.0f answers "
+        "expected, %" PRIu64 " found.</p>\n",
+        heading, reliability->error, reliability->low, reliability->high, reliability->queries,
+        questions, reliability->expected, reliability->found);
     wfre_page_chart(text, &chart);
 }
 
@@ -289,8 +295,9 @@ wfre_status wfre_report_page(const wfre_comparison *shown, wfre_text *text, wfre
             put_strata(shown->evaluations[i], text);
     }
     put_ranks(first, text);
-    if (first->reliability.queries)
-        put_calibration(&first->reliability, text);
+    put_calibration("Calibration", "questions drawn as people ask them", &first->reliability, text);
+    put_calibration("Calibration if an answer is missing", "questions that lack an answer",
+                    &first->missing, text);
     if (shown->options.log)
         CHECK(put_curve(shown->options.log, text, error));
     wfre_page_end(text, "The intervals are 95% bootstrap intervals over queries.");

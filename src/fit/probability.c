@@ -1,15 +1,20 @@
-/* Fitting a calibration.
+/* Fitting the two probabilities.
  *
- * Two thirds of the queries are fitted to, the others tell how well it went. Shapes are fitted by
- * Newton's method with a quadratic penalty on the distance from the fit of all shapes together: a
- * shape with many queries goes its own way, one with few stays near the common one. */
+ *   1. by edges: the odds of single edges, on pairs of an entity and a relation
+ *   2. any: questions of all shapes, as people ask them
+ *   3. missing: the given queries, all of which lack something
+ *
+ * Shapes are fitted with a penalty on the distance from the fit of all shapes together: a shape
+ * with many questions goes its own way, one with few stays near the common one. */
+#include "fit/probability.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "exact/exact.h"
-#include "fit/probability.h"
+#include "fit/logistic.h"
+#include "fit/reliability.h"
 #include "graph/graph.h"
 #include "infer/probability.h"
 #include "query/types.h"
@@ -17,367 +22,414 @@
 
 enum {
     TERMS = WFRE_CALIBRATION_TERMS,
-    DEPTH = WFRE_CALIBRATION_DEPTH,
-    BATCH = 64,
-    SHOWN = 10, /* predictions a question that the reliability counts: what people see */
-    STEPS = 50
+    EDGES_A_QUERY = 20,
+    SHOWN = 10 /* predictions a question that the reliability counts: what people see */
 };
 
-static const double PENALTY = 4; /* in samples */
-
-typedef struct sample {
-    double terms[TERMS];
-    uint32_t shape;
-    bool answer;
-    bool held_out;
-    bool shown;
-} sample;
+static const double PENALTY = 4;   /* in samples */
+static const double LIKELY = 0.05; /* less likely predictions do not count for the error of any */
+static const double PRIOR = 10;    /* entities that a rate is taken from all relations for */
+static const double LEAST_SLOPE = 0.1; /* of the odds of an edge over its softmax */
 
 typedef struct fitting {
+    const wfre_probability_fit *given;
     wfre_session *session;
-    wfre_arena arena;   /* of a batch */
+    wfre_calibration *made;
+    const wfre_missing_counts *room;
     wfre_strings names; /* of shapes; 0 is "*" */
-    uint64_t *queries;  /* of each shape, so far */
-    size_t query_capacity;
-    sample *samples;
-    size_t sample_count, sample_capacity;
-    double mean[TERMS], deviation[TERMS];
     wfre_text name;
+    wfre_sample *samples;
+    size_t sample_count, sample_capacity;
+    uint64_t fitted, apart; /* questions */
+    bool ranking;           /* samples have the terms of a ranking, not of a product of odds */
 } fitting;
 
 /* ---- samples ------------------------------------------------------------------------------ */
 
-/* The index of the tree's shape, new or known. */
+static wfre_status reserve(fitting *f, size_t more, wfre_error *error)
+{
+    return WFRE_RESERVE(&f->samples, &f->sample_capacity, f->sample_count + more)
+               ? WFRE_OK
+               : wfre_fail_memory(error, "calibrating");
+}
+
+/* The index of the tree's shape, new or known; its name is in f->name. */
 static wfre_status find_shape(fitting *f, const wfre_node *tree, uint32_t *shape, wfre_error *error)
 {
     wfre_text_clear(&f->name);
     CHECK(wfre_type_name(tree, &f->name, error));
-    CHECK(wfre_strings_intern(&f->names, f->name.data, f->name.length, shape, error));
-    size_t before = f->query_capacity;
-    if (!WFRE_RESERVE(&f->queries, &f->query_capacity, *shape + 1))
-        return wfre_fail_memory(error, "calibrating");
-    for (size_t i = before; i < f->query_capacity; i++)
-        f->queries[i] = 0;
-    return WFRE_OK;
+    return wfre_strings_intern(&f->names, f->name.data, f->name.length, shape, error);
 }
 
-/* A batch of queries and what is wanted of them. */
-typedef struct asking {
-    fitting *fitting;
-    const wfre_rank_query *given;
-    wfre_wanted wanted[BATCH];
-    wfre_hit hits[BATCH][DEPTH];
-} asking;
-
-static wfre_status add_samples(fitting *f, const wfre_rank_query *given, const wfre_wanted *found,
-                               const wfre_reasoner *reasoner, wfre_error *error)
+static void begin_samples(fitting *f)
 {
+    f->sample_count = 0;
+    f->fitted = f->apart = 0;
+}
+
+/* A sample of what does not depend on how it is fitted. */
+static wfre_sample *new_sample(fitting *f, const wfre_asked *asked, size_t question,
+                               const wfre_wanted *found, size_t i)
+{
+    wfre_sample *s = &f->samples[f->sample_count++];
+    *s = (wfre_sample){.terms = {1},
+                       .question = (uint32_t)question,
+                       .answer = wfre_list_has(asked->hard, found->hits[i].entity),
+                       .apart = asked->apart,
+                       .shown = i < SHOWN};
+    return s;
+}
+
+static wfre_judged judged(const fitting *f, const wfre_asked *asked, const wfre_reasoner *reasoner)
+{
+    const wfre_model *model = f->session->engine->model;
+    return (wfre_judged){.model = model,
+                         .way = &model->settings.way,
+                         .reasoner = reasoner,
+                         .tree = asked->tree,
+                         .shape = f->name.data,
+                         .known = asked->easy.count};
+}
+
+/* Samples of what shapes are fitted to. */
+static wfre_status add_answers(void *context, const wfre_asked *asked, size_t index,
+                               const wfre_wanted *found, const wfre_reasoner *reasoner,
+                               wfre_error *error)
+{
+    fitting *f = context;
     uint32_t shape;
-    CHECK(find_shape(f, given->tree, &shape, error));
-    if (!WFRE_RESERVE(&f->samples, &f->sample_capacity, f->sample_count + found->hit_count))
-        return wfre_fail_memory(error, "calibrating");
-    bool held_out = f->queries[shape]++ % 3 == 2;
-    wfre_calibration_view view = wfre_calibration_view_of(
-        f->session->engine->model, reasoner, "", found->hits, found->hit_count, given->easy.count);
+    CHECK(find_shape(f, asked->tree, &shape, error));
+    CHECK(reserve(f, found->hit_count, error));
+    if (reasoner != wfre_reasoner_of(&f->session->engine->model->settings.way))
+        return WFRE_OK; /* it has no probability */
+    wfre_judged of = judged(f, asked, reasoner);
+    wfre_calibration_view view = wfre_calibration_view_of(&of, found->hits, found->hit_count);
+    f->fitted += !asked->apart;
+    f->apart += asked->apart;
     for (size_t i = 0; i < found->hit_count; i++) {
-        sample *s = &f->samples[f->sample_count++];
-        *s = (sample){.shape = shape,
-                      .answer = wfre_list_has(given->hard, found->hits[i].entity),
-                      .held_out = held_out,
-                      .shown = i < SHOWN};
-        wfre_calibration_terms(&view, found->hits, i, s->terms);
+        wfre_sample *s = new_sample(f, asked, index, found, i);
+        s->shape = shape;
+        if (f->ranking)
+            wfre_calibration_terms(&view, found->hits, i, s->terms);
+        else
+            s->terms[1] = wfre_truth_logit((double)found->hits[i].score);
     }
     return WFRE_OK;
 }
 
-static wfre_status use_scores(void *context, const wfre_scores *scores, const uint32_t *questions,
+/* Samples of single edges; the score is still room * softmax / (1 + room * softmax). */
+static wfre_status add_edges(void *context, const wfre_asked *asked, size_t index,
+                             const wfre_wanted *found, const wfre_reasoner *reasoner,
+                             wfre_error *error)
+{
+    fitting *f = context;
+    (void)reasoner;
+    wfre_relation relation = asked->tree->id;
+    size_t known = asked->easy.count;
+    wfre_source_kind kind = known > 0 ? WFRE_SOURCE_KNOWN : WFRE_SOURCE_FRESH;
+    double room = (double)wfre_missing_counts_log(f->room, relation, known);
+    CHECK(reserve(f, found->hit_count, error));
+    for (size_t i = 0; i < found->hit_count; i++) {
+        wfre_sample *s = new_sample(f, asked, index, found, i);
+        s->shape = 1 + kind;
+        s->terms[1] = wfre_truth_logit((double)found->hits[i].score) - room;
+        s->terms[2] = known > 0 ? room : 0; /* hardly differs where there are none */
+        s->terms[3] = log(known > 0 ? (double)known : 1);
+        s->terms[4] = wfre_calibration_rate(f->made, relation, kind);
+    }
+    return WFRE_OK;
+}
+
+/* ---- rates -------------------------------------------------------------------------------- */
+
+/* What was held out of a relation. */
+typedef struct held_out {
+    double sources[2]; /* entities that have edges of it; the same, once more */
+    double edges[2];   /* held out of them; entities that lost all they had */
+} held_out;
+
+static held_out count_held_out(const wfre_graph *graph, wfre_relation relation)
+{
+    held_out sum = {{0}, {0}};
+    wfre_list sources = wfre_graph_sources(graph, WFRE_VALID, relation);
+    for (size_t i = 0; i < sources.count; i++) {
+        wfre_entity x = sources.ids[i];
+        if (wfre_asked_apart(x))
+            continue;
+        size_t known = wfre_graph_targets(graph, WFRE_TRAIN, relation, x).count;
+        size_t all = wfre_graph_targets(graph, WFRE_VALID, relation, x).count;
+        sum.sources[0] += known > 0;
+        sum.edges[0] += known > 0 ? (double)(all - known) : 0;
+        sum.edges[1] += known == 0;
+    }
+    sum.sources[1] = sum.sources[0];
+    return sum;
+}
+
+static wfre_status measure_rates(fitting *f, wfre_error *error)
+{
+    const wfre_graph *graph = f->given->graph;
+    wfre_calibration *c = f->made;
+    wfre_relation relations = wfre_graph_relations(graph);
+    double known = (double)wfre_graph_triples(graph, WFRE_TRAIN);
+    double all = (double)wfre_graph_triples(graph, WFRE_VALID);
+    held_out *counts = wfre_alloc_zero(relations, sizeof *counts);
+    c->rates = wfre_alloc(2 * (size_t)relations, sizeof *c->rates);
+    if (!counts || !c->rates) {
+        wfre_free(counts);
+        return wfre_fail_memory(error, "calibrating");
+    }
+    c->relations = relations;
+    c->share = all > known ? (all - known) / all : 0;
+    held_out sum = {{0}, {0}};
+    for (wfre_relation r = 0; r < relations; r++) {
+        counts[r] = count_held_out(graph, r);
+        for (int k = 0; k < 2; k++) {
+            sum.sources[k] += counts[r].sources[k];
+            sum.edges[k] += counts[r].edges[k];
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        double mean = (sum.edges[k] + 1) / (sum.sources[k] + 1);
+        c->usual[k] = log(mean);
+        for (wfre_relation r = 0; r < relations; r++)
+            c->rates[2 * r + (wfre_relation)k] =
+                (float)log((counts[r].edges[k] + PRIOR * mean) / (counts[r].sources[k] + PRIOR));
+    }
+    wfre_free(counts);
+    return WFRE_OK;
+}
+
+/* ---- the odds of edges -------------------------------------------------------------------- */
+
+static void fit_odds(fitting *f)
+{
+    static const int sign[WFRE_LOGISTIC_TERMS] = {0, 1};
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        wfre_logistic l = {.terms = WFRE_EDGE_TERMS, .penalty = PENALTY};
+        double factors[WFRE_LOGISTIC_TERMS] = {0, 1, kind == WFRE_SOURCE_KNOWN ? 1 : 0};
+        size_t first = 0, end;
+        while (first < f->sample_count && f->samples[first].shape != 1 + kind)
+            first++;
+        for (end = first; end < f->sample_count && f->samples[end].shape == 1 + kind;)
+            end++;
+        l.samples = f->samples + first;
+        l.count = end - first;
+        wfre_logistic_measure(&l);
+        wfre_logistic_fit(&l, 0, sign, factors);
+        factors[1] = fmax(factors[1], LEAST_SLOPE);
+        memcpy(f->made->odds[kind], factors, sizeof f->made->odds[kind]);
+    }
+    f->made->edges = true;
+}
+
+static wfre_survey survey_of(const fitting *f, double share)
+{
+    return (wfre_survey){.session = f->session,
+                         .way = f->session->engine->model->settings.way,
+                         .split = WFRE_TRAIN,
+                         .seconds = share * f->given->seconds,
+                         .monitor = f->given->monitor,
+                         .task = "calibrating"};
+}
+
+/* Those with edges of the relation first, as fit_odds expects them. */
+static wfre_status learn_odds(fitting *f, const wfre_asked_set *known, const wfre_asked_set *fresh,
                               wfre_error *error)
 {
-    asking *a = context;
-    CHECK(wfre_scores_top(scores, questions, a->wanted, error));
-    for (size_t q = 0; q < scores->count; q++)
-        CHECK(add_samples(a->fitting, &a->given[questions[q]], &a->wanted[questions[q]],
-                          scores->reasoner, error));
+    wfre_survey survey = survey_of(f, 0.25);
+    size_t done;
+    begin_samples(f);
+    CHECK(wfre_engine_missing(f->session->engine, WFRE_TRAIN, &f->room, error));
+    CHECK(wfre_survey_run(&survey, known->list, known->count, add_edges, f, &done, error));
+    survey.seconds /= 4;
+    CHECK(wfre_survey_run(&survey, fresh->list, fresh->count, add_edges, f, &done, error));
+    fit_odds(f);
     return WFRE_OK;
 }
 
-/* Predicts a batch and keeps what its rankings show. */
-static wfre_status ask(asking *a, size_t count, wfre_error *error)
-{
-    fitting *f = a->fitting;
-    const wfre_node *trees[BATCH];
-    wfre_arena_reset(&f->arena);
-    for (size_t q = 0; q < count; q++) {
-        const wfre_rank_query *own = &a->given[q];
-        trees[q] = own->tree;
-        a->wanted[q] = (wfre_wanted){.top = DEPTH, .hits = a->hits[q]};
-        CHECK(wfre_exact_settled(f->session->exact, WFRE_TRAIN, own->tree, own->easy, &f->arena,
-                                 &a->wanted[q].without, error));
-    }
-    wfre_inference questions = {.trees = trees,
-                                .count = count,
-                                .way = f->session->engine->model->settings.way,
-                                .split = WFRE_TRAIN,
-                                .purpose = WFRE_FOR_TOP};
-    return wfre_infer(f->session, &questions, use_scores, a, error);
-}
+/* ---- shapes ------------------------------------------------------------------------------- */
 
-/* All queries, or as many as there is time for. */
-static wfre_status collect(fitting *f, const wfre_rank_query *given, size_t all, double seconds,
-                           const wfre_monitor *monitor, wfre_error *error)
+static wfre_status fit_shapes(const fitting *f, wfre_calibration_part *part, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
-    double end = wfre_clock() + seconds;
-    asking *a = wfre_alloc_zero(1, sizeof *a);
-    if (!a)
+    static const int ranking[WFRE_LOGISTIC_TERMS] = {0, 0, -1, -1};
+    static const int product[WFRE_LOGISTIC_TERMS] = {0, 1};
+    const int *sign = f->ranking ? ranking : product;
+    wfre_logistic l = {.terms = f->ranking ? TERMS : 2,
+                       .samples = f->samples,
+                       .count = f->sample_count,
+                       .penalty = PENALTY};
+    double common[WFRE_LOGISTIC_TERMS] = {0, f->ranking ? 0 : 1};
+    part->shapes = wfre_alloc_zero(f->names.count, sizeof *part->shapes);
+    if (!part->shapes)
         return wfre_fail_memory(error, "calibrating");
-    a->fitting = f;
-    for (size_t first = 0; first < all; first += BATCH) {
-        size_t count = all - first < BATCH ? all - first : BATCH;
-        a->given = given + first;
-        TRY(ask(a, count, error));
-        TRY(wfre_check_interrupt(monitor, error));
-        wfre_report(monitor, "calibrating", first + count, all, NULL);
-        if (seconds > 0 && wfre_clock() > end)
-            break;
-    }
-cleanup:
-    wfre_free(a);
-    return status;
-}
-
-/* ---- fitting ------------------------------------------------------------------------------ */
-
-/* One fit: over the samples of a shape, or of all (shape 0), in terms of mean 0 and deviation 1. */
-typedef struct fit {
-    const fitting *data;
-    uint32_t shape;
-    const double *centre; /* of the penalty */
-    bool fixed[TERMS];    /* at 0 */
-    double factors[TERMS];
-} fit;
-
-/* Mean and deviation of each term over the samples that are fitted to;
- * the first is the constant. */
-static void measure_terms(fitting *f)
-{
-    double sum[TERMS] = {0}, squares[TERMS] = {0}, count = 0;
-    for (size_t i = 0; i < f->sample_count; i++) {
-        if (f->samples[i].held_out)
-            continue;
-        count++;
-        for (int t = 0; t < TERMS; t++) {
-            sum[t] += f->samples[i].terms[t];
-            squares[t] += f->samples[i].terms[t] * f->samples[i].terms[t];
-        }
-    }
-    for (int t = 0; t < TERMS; t++) {
-        f->mean[t] = t == 0 || count == 0 ? 0 : sum[t] / count;
-        double variance = count == 0 ? 0 : squares[t] / count - f->mean[t] * f->mean[t];
-        f->deviation[t] = t == 0 || variance < 1e-12 ? 1 : sqrt(variance);
-    }
-}
-
-/* The penalised negative log likelihood; with `gradient`, also its derivatives. */
-static double evaluate(const fit *m, double *gradient, double (*hessian)[TERMS])
-{
-    const fitting *f = m->data;
-    double value = 0;
-    for (int t = 0; t < TERMS; t++) {
-        double off = m->factors[t] - m->centre[t];
-        value += PENALTY / 2 * off * off;
-        if (gradient) {
-            gradient[t] = PENALTY * off;
-            memset(hessian[t], 0, sizeof hessian[t]);
-            hessian[t][t] = PENALTY;
-        }
-    }
-    for (size_t i = 0; i < f->sample_count; i++) {
-        const sample *s = &f->samples[i];
-        if (s->held_out || (m->shape && s->shape != m->shape))
-            continue;
-        double z[TERMS], logit = 0;
-        for (int t = 0; t < TERMS; t++) {
-            z[t] = m->fixed[t] ? 0 : (s->terms[t] - f->mean[t]) / f->deviation[t];
-            logit += m->factors[t] * z[t];
-        }
-        /* log(1 + e^|logit|) is safe for any logit */
-        value += log1p(exp(-fabs(logit))) + fmax(logit, 0) - (s->answer ? logit : 0);
-        if (!gradient)
-            continue;
-        double p = 1 / (1 + exp(-logit));
-        for (int t = 0; t < TERMS; t++) {
-            gradient[t] += (p - s->answer) * z[t];
-            for (int u = 0; u <= t; u++)
-                hessian[t][u] += p * (1 - p) * z[t] * z[u];
-        }
-    }
-    return value;
-}
-
-/* step = hessian^-1 gradient by Cholesky; the lower half is given and overwritten. The penalty
- * makes it positive definite. */
-static void solve(double (*h)[TERMS], const double *gradient, double *step)
-{
-    for (int i = 0; i < TERMS; i++) {
-        for (int j = 0; j <= i; j++) {
-            double sum = h[i][j];
-            for (int k = 0; k < j; k++)
-                sum -= h[i][k] * h[j][k];
-            h[i][j] = i == j ? sqrt(sum) : sum / h[j][j];
-        }
-        double sum = gradient[i];
-        for (int k = 0; k < i; k++)
-            sum -= h[i][k] * step[k];
-        step[i] = sum / h[i][i];
-    }
-    for (int i = TERMS; i-- > 0;) {
-        for (int k = i + 1; k < TERMS; k++)
-            step[i] -= h[k][i] * step[k];
-        step[i] /= h[i][i];
-    }
-}
-
-/* Newton's method with halving; the function is convex. */
-static void minimise(fit *m)
-{
-    double gradient[TERMS], hessian[TERMS][TERMS], step[TERMS];
-    for (int i = 0; i < STEPS; i++) {
-        double value = evaluate(m, gradient, hessian), size = 0, decrease = 0;
-        solve(hessian, gradient, step);
-        for (int t = 0; t < TERMS; t++) {
-            step[t] = m->fixed[t] ? 0 : step[t];
-            size = fmax(size, fabs(step[t]));
-        }
-        double before[TERMS];
-        memcpy(before, m->factors, sizeof before);
-        for (double scale = 1; scale > 1e-6; scale /= 2) {
-            for (int t = 0; t < TERMS; t++)
-                m->factors[t] = before[t] - scale * step[t];
-            decrease = value - evaluate(m, NULL, NULL);
-            if (decrease >= 0)
-                break;
-        }
-        if (size < 1e-6 || decrease < 1e-9)
-            return;
-    }
-}
-
-/* A fit in which neither a larger gap nor a lower rank ever helps. */
-static void fit_shape(const fitting *f, uint32_t shape, const double *centre, double *factors)
-{
-    fit m = {.data = f, .shape = shape, .centre = centre};
-    memcpy(m.factors, centre, sizeof m.factors);
-    for (;;) {
-        minimise(&m);
-        int worst = m.factors[2] > m.factors[3] ? 2 : 3;
-        if (m.factors[worst] <= 0)
-            break;
-        m.fixed[worst] = true;
-        m.factors[worst] = 0;
-    }
-    memcpy(factors, m.factors, sizeof m.factors);
-}
-
-/* ---- the whole ---------------------------------------------------------------------------- */
-
-static wfre_status fit_all(const fitting *f, wfre_calibration *calibration, wfre_error *error)
-{
-    static const double nothing[TERMS] = {0};
-    double common[TERMS], factors[TERMS];
-    calibration->shapes = wfre_alloc_zero(f->names.count, sizeof *calibration->shapes);
-    if (!calibration->shapes)
-        return wfre_fail_memory(error, "calibrating");
-    fit_shape(f, 0, nothing, common);
+    wfre_logistic_measure(&l);
+    wfre_logistic_fit(&l, 0, sign, common);
     for (uint32_t s = 0; s < f->names.count; s++) {
-        wfre_calibration_shape *shape = &calibration->shapes[s];
+        wfre_calibration_shape *shape = &part->shapes[s];
         size_t length;
         const char *name = wfre_strings_get(&f->names, s, &length);
         shape->name = wfre_copy_text(name, length);
         if (!shape->name)
             return wfre_fail_memory(error, "calibrating");
-        calibration->shape_count++;
+        part->shape_count++;
+        double factors[WFRE_LOGISTIC_TERMS] = {0};
         memcpy(factors, common, sizeof factors);
         if (s > 0)
-            fit_shape(f, s, common, factors);
-        for (int t = 0; t < TERMS; t++) {
-            shape->factors[t] = factors[t] / f->deviation[t];
-            shape->factors[0] -= shape->factors[t] * f->mean[t];
+            wfre_logistic_fit(&l, s, sign, factors);
+        if (!f->ranking && length == 2 && memcmp(name, "1p", 2) == 0) {
+            factors[0] = 0; /* they are the odds that were fitted */
+            factors[1] = 1;
         }
+        memcpy(shape->factors, factors, sizeof shape->factors);
     }
     return WFRE_OK;
 }
 
-/* How the fit does on the queries it has not seen. */
-static void judge(const fitting *f, wfre_calibration *calibration)
+/* The probability of a sample by a part that was fitted to such. */
+static double probability_of(const fitting *f, const wfre_calibration_part *part,
+                             const wfre_sample *s)
 {
-    wfre_reliability *r = &calibration->reliability;
-    uint64_t all = 0;
-    for (size_t i = 0; i < f->sample_count; i++) {
-        const sample *s = &f->samples[i];
-        if (!s->held_out || !s->shown)
-            continue;
-        double logit = 0;
-        for (int t = 0; t < TERMS; t++)
-            logit += calibration->shapes[s->shape].factors[t] * s->terms[t];
-        double p = 1 / (1 + exp(-logit));
-        int bin = (int)(p * WFRE_RELIABILITY_BINS);
-        bin = bin < WFRE_RELIABILITY_BINS ? bin : WFRE_RELIABILITY_BINS - 1;
-        r->bins[bin].count++;
-        r->bins[bin].predicted += p;
-        r->bins[bin].observed += s->answer;
-        all++;
-    }
-    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++) {
-        wfre_reliability_bin *bin = &r->bins[b];
-        if (bin->count == 0)
-            continue;
-        r->error += fabs(bin->predicted - bin->observed) / (double)all;
-        bin->predicted /= (double)bin->count;
-        bin->observed /= (double)bin->count;
-    }
-    for (uint32_t s = 0; s < f->names.count; s++)
-        r->queries += f->queries[s] / 3;
+    double logit = 0;
+    for (int t = 0; t < (f->ranking ? TERMS : 2); t++)
+        logit += part->shapes[s->shape].factors[t] * s->terms[t];
+    return 1 / (1 + exp(-logit));
 }
 
-static wfre_status calibrate(fitting *f, const wfre_rank_query *queries, size_t count,
-                             double seconds, const wfre_monitor *monitor, wfre_calibration **result,
-                             wfre_error *error)
+/* How the fit does on the questions it has not seen. */
+static wfre_status judge(const fitting *f, double least, wfre_calibration_part *part,
+                         wfre_error *error)
 {
+    size_t count = 0;
+    wfre_judgement *list = wfre_alloc(f->sample_count + 1, sizeof *list);
+    if (!list)
+        return wfre_fail_memory(error, "calibrating");
+    for (size_t i = 0; i < f->sample_count; i++) {
+        const wfre_sample *s = &f->samples[i];
+        if (s->apart && s->shown)
+            list[count++] = (wfre_judgement){probability_of(f, part, s), s->question, s->answer};
+    }
+    part->reliability.queries = f->apart;
+    part->reliability.fitted = f->fitted;
+    wfre_status status =
+        wfre_reliability_of(list, count, least, f->given->seed, &part->reliability, error);
+    wfre_free(list);
+    return status;
+}
+
+static wfre_status learn_shapes(fitting *f, const wfre_asked *list, size_t count, double share,
+                                double least, wfre_calibration_part *part, wfre_error *error)
+{
+    wfre_survey survey = survey_of(f, share);
+    size_t done;
+    CHECK(wfre_survey_run(&survey, list, count, add_answers, f, &done, error));
+    CHECK(fit_shapes(f, part, error));
+    return judge(f, least, part, error);
+}
+
+/* ---- any ---------------------------------------------------------------------------------- */
+
+static wfre_status learn_any(fitting *f, wfre_error *error)
+{
+    wfre_status status;
+    const wfre_probability_fit *given = f->given;
+    wfre_asked_set known = {0}, fresh = {0}, shapes = {0};
+    wfre_asking asking = {given->graph, WFRE_TRAIN, given->edges, given->seed};
+    bool by_edges = f->session->engine->model->settings.way.by == WFRE_BY_EDGES;
+    size_t done;
+    TRY(measure_rates(f, error));
+    TRY(wfre_asked_edges(&asking, WFRE_ASKED_KNOWN, &known, error));
+    asking.count = given->edges / 4;
+    TRY(wfre_asked_edges(&asking, WFRE_ASKED_FRESH, &fresh, error));
+    asking.count = given->shapes;
+    TRY(wfre_asked_shapes(&asking, given->pool, &shapes, error));
+    if (by_edges)
+        TRY(learn_odds(f, &known, &fresh, error));
+    f->ranking = !by_edges;
+    begin_samples(f);
+    wfre_survey survey = survey_of(f, 0.25);
+    TRY(wfre_survey_run(&survey, known.list, known.count, add_answers, f, &done, error));
+    TRY(learn_shapes(f, shapes.list, shapes.count, 0.25, LIKELY, &f->made->any, error));
+cleanup:
+    wfre_asked_clear(&known);
+    wfre_asked_clear(&fresh);
+    wfre_asked_clear(&shapes);
+    return status;
+}
+
+/* ---- missing ------------------------------------------------------------------------------ */
+
+/* Every third query of a shape is set apart. */
+static wfre_status learn_missing(fitting *f, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    const wfre_probability_fit *given = f->given;
+    wfre_asked *list = wfre_alloc_zero(given->count + 1, sizeof *list);
+    uint32_t *seen = NULL;
+    size_t capacity = 0;
+    if (!list)
+        TRY(wfre_fail_memory(error, "calibrating"));
+    for (size_t q = 0; q < given->count; q++) {
+        uint32_t shape;
+        size_t before = capacity;
+        TRY(find_shape(f, given->queries[q].tree, &shape, error));
+        if (!WFRE_RESERVE(&seen, &capacity, shape + 1))
+            TRY(wfre_fail_memory(error, "calibrating"));
+        memset(seen + before, 0, (capacity - before) * sizeof *seen);
+        list[q] = (wfre_asked){given->queries[q].tree, given->queries[q].easy,
+                               given->queries[q].hard, seen[shape]++ % 3 == 2};
+    }
+    f->ranking = true;
+    begin_samples(f);
+    TRY(learn_shapes(f, list, given->count, 0.25, 0, &f->made->missing, error));
+cleanup:
+    wfre_free(list);
+    wfre_free(seen);
+    return status;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+static wfre_status learn(fitting *f, wfre_error *error)
+{
+    const wfre_probability_fit *given = f->given;
     uint32_t all;
     CHECK(wfre_strings_intern(&f->names, "*", 1, &all, error));
-    CHECK(collect(f, queries, count, seconds, monitor, error));
-    measure_terms(f);
-    wfre_calibration *calibration = wfre_alloc_zero(1, sizeof *calibration);
-    if (!calibration)
-        return wfre_fail_memory(error, "calibrating");
-    wfre_status status = fit_all(f, calibration, error);
-    if (status != WFRE_OK) {
-        wfre_calibration_free(calibration);
-        return status;
-    }
-    judge(f, calibration);
-    *result = calibration;
-    return WFRE_OK;
+    if (given->edges > 0 &&
+        wfre_graph_triples(given->graph, WFRE_VALID) > wfre_graph_triples(given->graph, WFRE_TRAIN))
+        CHECK(learn_any(f, error));
+    return given->count > 0 ? learn_missing(f, error) : WFRE_OK;
 }
 
-wfre_status wfre_calibrate_on(wfre_session *session, const wfre_rank_query *queries, size_t count,
-                              double seconds, const wfre_monitor *monitor,
-                              wfre_calibration **calibration, wfre_error *error)
+wfre_status wfre_probability_fit_run(const wfre_probability_fit *given, wfre_error *error)
 {
-    fitting f = {.session = session};
-    if (count == 0)
+    fitting f = {.given = given};
+    wfre_status status;
+    wfre_model *model = given->model;
+    wfre_calibration *before = model->calibration;
+    if (given->count == 0 && given->edges == 0)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "there are no queries to calibrate on");
-    wfre_status status = calibrate(&f, queries, count, seconds, monitor, calibration, error);
-    wfre_arena_free(&f.arena);
+    TRY(wfre_calibration_create(&f.made, error));
+    model->calibration = f.made; /* odds are used from when they are fitted */
+    TRY(wfre_session_open(given->graph, model, given->pool, &f.session, error));
+    TRY(learn(&f, error));
+cleanup:
+    wfre_session_free(f.session);
+    model->calibration = status == WFRE_OK ? f.made : before;
+    wfre_calibration_free(status == WFRE_OK ? before : f.made);
     wfre_strings_free(&f.names);
     wfre_text_free(&f.name);
-    wfre_free(f.queries);
     wfre_free(f.samples);
     return status;
 }
 
+static size_t fewer(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* With few queries, few questions are drawn, too. */
 wfre_status wfre_calibrate_with(const wfre_graph *graph, wfre_model *model,
                                 const wfre_queryset *set, wfre_pool *pool,
                                 const wfre_monitor *monitor, wfre_error *error)
@@ -387,24 +439,25 @@ wfre_status wfre_calibrate_with(const wfre_graph *graph, wfre_model *model,
     GIVEN(set);
     wfre_status status;
     wfre_rank_query *list = NULL;
-    wfre_session *session = NULL;
-    wfre_calibration *made = NULL;
     TRY(wfre_queryset_check_graph(set, graph, error));
-    TRY(wfre_session_open(graph, model, pool, &session, error));
-    list = wfre_alloc_zero(set->count, sizeof *list);
+    list = wfre_alloc_zero(set->count + (size_t)1, sizeof *list);
     if (!list)
         TRY(wfre_fail_memory(error, "calibrating"));
     for (uint32_t q = 0; q < set->count; q++)
         list[q] = (wfre_rank_query){.tree = set->rows[q].tree,
                                     .easy = wfre_queryset_easy(set, q),
                                     .hard = wfre_queryset_hard(set, q)};
-    TRY(wfre_calibrate_on(session, list, set->count, 0, monitor, &made, error));
+    wfre_probability_fit fit = {.model = model,
+                                .queries = list,
+                                .count = set->count,
+                                .graph = graph,
+                                .edges = fewer(set->count * EDGES_A_QUERY, WFRE_ASKED_EDGES),
+                                .shapes = fewer(set->count, WFRE_ASKED_SHAPES),
+                                .seed = 1,
+                                .pool = pool,
+                                .monitor = monitor};
+    TRY(wfre_probability_fit_run(&fit, error));
 cleanup:
-    wfre_session_free(session);
-    if (made) {
-        wfre_calibration_free(model->calibration);
-        model->calibration = made;
-    }
     wfre_free(list);
     return status;
 }

@@ -8,7 +8,7 @@
 
 #include "base/pool.h"
 #include "exact/set.h"
-#include "infer/reasoner.h"
+#include "infer/probability.h"
 #include "query/normal.h"
 
 enum {
@@ -20,9 +20,10 @@ enum {
     CHUNK = 4096,       /* entities a task */
     TILE = 16           /* numbers that the compiler makes vectors of */
 };
-static const float NOTHING = -80;    /* log of the truth value of what is not at all so */
-static const float CERTAIN = -0.1f;  /* as good as certain, or above */
-static const double SMALLEST = 1e-6; /* what is left of a known answer's complement */
+static const float NOTHING = -80;     /* log of the truth value of what is not at all so */
+static const float HIGHEST_ODDS = 16; /* log; where they are fitted badly */
+static const float CERTAIN = -0.1f;   /* as good as certain, or above */
+static const double SMALLEST = 1e-6;  /* what is left of a known answer's complement */
 
 /* A set of edges: all that leave an entity by a relation. */
 typedef struct source {
@@ -65,6 +66,11 @@ struct wfre_edges {
 static inline float larger(float a, float b)
 {
     return a > b ? a : b;
+}
+
+static inline float smaller(float a, float b)
+{
+    return a < b ? a : b;
 }
 
 /* ---- which trees -------------------------------------------------------------------------- */
@@ -259,26 +265,45 @@ static void correct_row(const prediction *p, size_t index, float *row)
         row[hits[i].entity] += (float)(change[i] - mean);
 }
 
-/* Logits become logarithms of odds. */
-static void make_odds(size_t count, float highest, float shift, float *row)
+/* Logits become logarithms of odds, in `odds` too. */
+static void make_odds(size_t count, float slope, float shift, float *row, float *odds)
 {
     size_t y = 0;
     for (; y + TILE <= count; y += TILE)
         for (size_t k = y; k < y + TILE; k++) /* as vectors */
-            row[k] = larger(row[k] - highest + shift, NOTHING);
+            odds[k] = row[k] = larger(smaller(slope * row[k] + shift, HIGHEST_ODDS), NOTHING);
     for (; y < count; y++)
-        row[y] = larger(row[y] - highest + shift, NOTHING);
+        odds[y] = row[y] = larger(smaller(slope * row[y] + shift, HIGHEST_ODDS), NOTHING);
 }
 
-/* 1 + factor x */
-static void add_one(size_t count, float factor, float *x)
+/* 1 + x */
+static void add_one(size_t count, float *x)
 {
     size_t y = 0;
     for (; y + TILE <= count; y += TILE)
         for (size_t k = y; k < y + TILE; k++)
-            x[k] = 1 + x[k] * factor;
+            x[k] += 1;
     for (; y < count; y++)
-        x[y] = 1 + x[y] * factor;
+        x[y] += 1;
+}
+
+/* The log odds of an edge as a line over the logarithm of its softmax (model/calibration.h). */
+typedef struct odds_line {
+    double start, slope;
+} odds_line;
+
+static odds_line odds_of(const wfre_edges *e, wfre_relation relation, size_t degree)
+{
+    const wfre_model *model = e->session->engine->model;
+    const wfre_calibration *c = model->calibration;
+    double room = (double)wfre_missing_counts_log(e->room, relation, degree);
+    if (!c || !c->edges)
+        return (odds_line){room, 1};
+    wfre_source_kind kind = degree > 0 ? WFRE_SOURCE_KNOWN : WFRE_SOURCE_FRESH;
+    const double *f = c->odds[kind];
+    double start = f[0] + f[2] * room + f[4] * wfre_calibration_rate(c, relation, kind);
+    start += f[3] * log(degree > 0 ? (double)degree : 1);
+    return (odds_line){start + wfre_missing_gain(model, e->way.missing_rate), f[1]};
 }
 
 /* From logits to truth values. */
@@ -294,11 +319,11 @@ static void judge_row(void *context, size_t index, unsigned worker)
     memcpy(other, row, e->entities * sizeof *row);
     double sum = e->vectors->exp_shifted(e->entities, highest, other);
     wfre_relation relation = p->sources[index].relation;
-    float shift =
-        (float)((double)wfre_missing_counts_log(e->room, relation, known.count) - log(sum));
-    float factor = expf(shift);
-    make_odds(e->entities, highest, shift, row);
-    add_one(e->entities, factor, other);
+    odds_line line = odds_of(e, relation, known.count);
+    float shift = (float)(line.start - line.slope * ((double)highest + log(sum)));
+    make_odds(e->entities, (float)line.slope, shift, row, other);
+    e->vectors->exp(e->entities, other, other);
+    add_one(e->entities, other);
     e->vectors->log(e->entities, other, other);
     e->vectors->axpy(e->entities, -1, other, row);
     for (size_t i = 0; i < known.count; i++)

@@ -1,4 +1,15 @@
-/* Calibrations, and their text form. */
+/* Calibrations, and their text form.
+ *
+ *   version 2
+ *   share S, usual A B
+ *   edges 5 factors, 5 factors          if odds of edges are fitted
+ *   rates N and 2 N numbers             if there are any
+ *   any, then its reliability           if it is fitted; then a line for each shape
+ *   missing, the same
+ *
+ * Numbers are separated by blanks, lines begin with a word. Files of before have no version line,
+ * and only what `missing` has: the reliability first, with fewer numbers, then the shapes with six
+ * factors. */
 #include "model/calibration.h"
 
 #include <inttypes.h>
@@ -9,43 +20,93 @@
 
 #include "base/memory.h"
 
+enum { OLD_TERMS = 6, VERSION = 2, MOST_RELATIONS = 1 << 24 };
+
+wfre_status wfre_calibration_create(wfre_calibration **calibration, wfre_error *error)
+{
+    *calibration = wfre_alloc_zero(1, sizeof **calibration);
+    return *calibration ? WFRE_OK : wfre_fail_memory(error, "calibrating");
+}
+
+void wfre_calibration_part_clear(wfre_calibration_part *part)
+{
+    for (size_t i = 0; i < part->shape_count; i++)
+        wfre_free(part->shapes[i].name);
+    wfre_free(part->shapes);
+    *part = (wfre_calibration_part){0};
+}
+
 void wfre_calibration_free(wfre_calibration *calibration)
 {
     if (!calibration)
         return;
-    for (size_t i = 0; i < calibration->shape_count; i++)
-        wfre_free(calibration->shapes[i].name);
-    wfre_free(calibration->shapes);
+    wfre_calibration_part_clear(&calibration->any);
+    wfre_calibration_part_clear(&calibration->missing);
+    wfre_free(calibration->rates);
     wfre_free(calibration);
 }
 
 const wfre_reliability *wfre_model_reliability(const wfre_model *model)
 {
-    return model->calibration ? &model->calibration->reliability : NULL;
+    const wfre_calibration *c = model->calibration;
+    return c && c->any.shape_count > 0 ? &c->any.reliability : NULL;
 }
 
 const wfre_reliability *wfre_model_missing_reliability(const wfre_model *model)
 {
-    return model->calibration ? &model->calibration->reliability : NULL;
+    const wfre_calibration *c = model->calibration;
+    return c && c->missing.shape_count > 0 ? &c->missing.reliability : NULL;
 }
 
 /* ---- as text ------------------------------------------------------------------------------ */
 
-/* One line for the reliability, then one for each shape: numbers separated by blanks. */
-void wfre_calibration_print(const wfre_calibration *calibration, wfre_text *text)
+static void print_numbers(wfre_text *text, const double *numbers, size_t count)
 {
-    const wfre_reliability *r = &calibration->reliability;
-    wfre_text_format(text, "%" PRIu64 " %.17g", r->queries, r->error);
+    for (size_t i = 0; i < count; i++)
+        wfre_text_format(text, " %.17g", numbers[i]);
+}
+
+static void print_part(const char *name, const wfre_calibration_part *part, wfre_text *text)
+{
+    const wfre_reliability *r = &part->reliability;
+    if (part->shape_count == 0)
+        return;
+    wfre_text_format(text, "%s %" PRIu64 " %" PRIu64 " %.17g %.17g %.17g %.17g %" PRIu64, name,
+                     r->queries, r->fitted, r->error, r->low, r->high, r->expected, r->found);
     for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
         wfre_text_format(text, " %" PRIu64 " %.17g %.17g", r->bins[b].count, r->bins[b].predicted,
                          r->bins[b].observed);
     wfre_text_char(text, '\n');
-    for (size_t i = 0; i < calibration->shape_count; i++) {
-        wfre_text_add(text, calibration->shapes[i].name);
-        for (int t = 0; t < WFRE_CALIBRATION_TERMS; t++)
-            wfre_text_format(text, " %.17g", calibration->shapes[i].factors[t]);
+    for (size_t i = 0; i < part->shape_count; i++) {
+        wfre_text_format(text, "shape %s", part->shapes[i].name);
+        print_numbers(text, part->shapes[i].factors, WFRE_CALIBRATION_TERMS);
         wfre_text_char(text, '\n');
     }
+}
+
+void wfre_calibration_print(const wfre_calibration *c, wfre_text *text)
+{
+    wfre_text_format(text, "version %d\nshare %.17g %.17g %.17g\n", VERSION, c->share, c->usual[0],
+                     c->usual[1]);
+    if (c->edges) {
+        wfre_text_add(text, "edges");
+        print_numbers(text, c->odds[0], WFRE_EDGE_TERMS);
+        print_numbers(text, c->odds[1], WFRE_EDGE_TERMS);
+        wfre_text_char(text, '\n');
+    }
+    if (c->relations > 0) {
+        wfre_text_format(text, "rates %" PRIu32, c->relations);
+        for (size_t i = 0; i < 2 * (size_t)c->relations; i++)
+            wfre_text_format(text, " %.9g", (double)c->rates[i]);
+        wfre_text_char(text, '\n');
+    }
+    print_part("any", &c->any, text);
+    print_part("missing", &c->missing, text);
+}
+
+static wfre_status damaged(wfre_error *error)
+{
+    return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "the calibration is damaged");
 }
 
 /* The next number of the line; false if there is none. */
@@ -60,55 +121,167 @@ static bool read_number(const char **text, double *number)
     return found;
 }
 
+static bool read_numbers(const char **text, double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!read_number(text, &numbers[i]))
+            return false;
+    return true;
+}
+
+static bool read_count(const char **text, uint64_t *count)
+{
+    double number = 0;
+    bool good = read_number(text, &number) && number >= 0 && number < 0x1p53;
+    *count = good ? (uint64_t)number : 0;
+    return good;
+}
+
+static bool read_bins(const char **text, wfre_reliability *r)
+{
+    bool good = true;
+    for (int b = 0; good && b < WFRE_RELIABILITY_BINS; b++)
+        good = read_count(text, &r->bins[b].count) && read_number(text, &r->bins[b].predicted) &&
+               read_number(text, &r->bins[b].observed);
+    return good;
+}
+
 static bool read_reliability(const char **text, wfre_reliability *r)
 {
-    char *end;
-    r->queries = strtoull(*text, &end, 10);
-    bool good = end > *text;
-    *text = end;
-    good = good && read_number(text, &r->error);
-    for (int b = 0; good && b < WFRE_RELIABILITY_BINS; b++) {
-        double count = 0;
-        good = read_number(text, &count) && count >= 0 && count < 0x1p53 &&
-               read_number(text, &r->bins[b].predicted) && read_number(text, &r->bins[b].observed);
-        r->bins[b].count = good ? (uint64_t)count : 0;
-    }
-    return good && *(*text)++ == '\n';
+    return read_count(text, &r->queries) && read_count(text, &r->fitted) &&
+           read_number(text, &r->error) && read_number(text, &r->low) &&
+           read_number(text, &r->high) && read_number(text, &r->expected) &&
+           read_count(text, &r->found) && read_bins(text, r);
 }
 
-static wfre_status damaged(wfre_error *error)
-{
-    return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "the calibration is damaged");
-}
-
-static wfre_status read_shape(const char **text, wfre_calibration *calibration, wfre_error *error)
+/* A name and its factors, up to the end of the line. */
+static wfre_status read_shape(const char **text, wfre_calibration_part *part, size_t terms,
+                              wfre_error *error)
 {
     size_t length = strcspn(*text, " \n");
-    if (!WFRE_RESERVE(&calibration->shapes, &calibration->shape_capacity,
-                      calibration->shape_count + 1))
+    if (!WFRE_RESERVE(&part->shapes, &part->shape_capacity, part->shape_count + 1))
         return wfre_fail_memory(error, "reading a calibration");
-    wfre_calibration_shape *shape = &calibration->shapes[calibration->shape_count];
-    shape->name = wfre_copy_text(*text, length);
+    wfre_calibration_shape *shape = &part->shapes[part->shape_count];
+    *shape = (wfre_calibration_shape){.name = wfre_copy_text(*text, length)};
     if (!shape->name)
         return wfre_fail_memory(error, "reading a calibration");
-    calibration->shape_count++;
+    part->shape_count++;
     *text += length;
-    for (int t = 0; t < WFRE_CALIBRATION_TERMS; t++)
-        if (!read_number(text, &shape->factors[t]))
+    if (!read_numbers(text, shape->factors, terms) || **text != '\n')
+        return damaged(error);
+    ++*text;
+    return WFRE_OK;
+}
+
+/* As it was before there were two parts. */
+static wfre_status read_old(const char *text, wfre_calibration *c, wfre_error *error)
+{
+    wfre_reliability *r = &c->missing.reliability;
+    char *end;
+    r->queries = strtoull(text, &end, 10);
+    bool good = end > text;
+    text = end;
+    if (!good || !read_number(&text, &r->error) || !read_bins(&text, r) || *text++ != '\n' ||
+        !*text)
+        return damaged(error);
+    while (*text)
+        CHECK(read_shape(&text, &c->missing, OLD_TERMS, error));
+    return WFRE_OK;
+}
+
+static wfre_status read_rates(const char **text, wfre_calibration *c, wfre_error *error)
+{
+    uint64_t count;
+    if (c->rates || !read_count(text, &count) || count == 0 || count > MOST_RELATIONS ||
+        2 * count > strlen(*text))
+        return damaged(error);
+    c->rates = wfre_alloc(2 * (size_t)count, sizeof *c->rates);
+    if (!c->rates)
+        return wfre_fail_memory(error, "reading a calibration");
+    c->relations = (uint32_t)count;
+    for (size_t i = 0; i < 2 * (size_t)count; i++) {
+        double number = 0;
+        if (!read_number(text, &number))
             return damaged(error);
-    return *(*text)++ == '\n' ? WFRE_OK : damaged(error);
+        c->rates[i] = (float)number;
+    }
+    return WFRE_OK;
+}
+
+/* What is being read. */
+typedef struct reading {
+    wfre_calibration *calibration;
+    wfre_calibration_part *part; /* that shapes belong to now */
+    const char *text;
+} reading;
+
+/* One line, from behind its first word on. */
+static wfre_status read_line(reading *r, const char *word, size_t length, wfre_error *error)
+{
+    wfre_calibration *c = r->calibration;
+    double share[3];
+    bool good = false;
+    if (length == 5 && memcmp(word, "shape", 5) == 0 && r->part && *r->text == ' ') {
+        r->text++;
+        return read_shape(&r->text, r->part, WFRE_CALIBRATION_TERMS, error);
+    }
+    if (length == 5 && memcmp(word, "rates", 5) == 0) {
+        CHECK(read_rates(&r->text, c, error));
+        good = true;
+    } else if (length == 5 && memcmp(word, "share", 5) == 0) {
+        good = read_numbers(&r->text, share, 3);
+        c->share = good ? share[0] : 0;
+        c->usual[0] = good ? share[1] : 0;
+        c->usual[1] = good ? share[2] : 0;
+    } else if (length == 5 && memcmp(word, "edges", 5) == 0) {
+        c->edges = true;
+        good = read_numbers(&r->text, c->odds[0], WFRE_EDGE_TERMS) &&
+               read_numbers(&r->text, c->odds[1], WFRE_EDGE_TERMS);
+    } else if (length == 3 && memcmp(word, "any", 3) == 0) {
+        r->part = &c->any;
+        good = read_reliability(&r->text, &c->any.reliability);
+    } else if (length == 7 && memcmp(word, "missing", 7) == 0) {
+        r->part = &c->missing;
+        good = read_reliability(&r->text, &c->missing.reliability);
+    }
+    if (!good || *r->text != '\n')
+        return damaged(error);
+    r->text++;
+    return WFRE_OK;
+}
+
+static wfre_status read_lines(const char *text, wfre_calibration *c, wfre_error *error)
+{
+    reading r = {.calibration = c, .text = text};
+    while (*r.text) {
+        const char *word = r.text;
+        size_t length = strcspn(word, " \n");
+        r.text += length;
+        CHECK(read_line(&r, word, length, error));
+    }
+    bool odds = !c->edges || (c->odds[0][1] > 0 && c->odds[1][1] > 0);
+    return odds && c->any.shape_count + c->missing.shape_count > 0 ? WFRE_OK : damaged(error);
 }
 
 wfre_status wfre_calibration_parse(const char *text, wfre_calibration **result, wfre_error *error)
 {
+    static const char FIRST[] = "version ";
     wfre_status status = WFRE_OK;
-    wfre_calibration *calibration = wfre_alloc_zero(1, sizeof *calibration);
-    if (!calibration)
-        return wfre_fail_memory(error, "reading a calibration");
-    if (!read_reliability(&text, &calibration->reliability) || !*text)
-        TRY(damaged(error));
-    while (*text)
-        TRY(read_shape(&text, calibration, error));
+    wfre_calibration *calibration = NULL;
+    TRY(wfre_calibration_create(&calibration, error));
+    if (strncmp(text, FIRST, sizeof FIRST - 1) != 0) {
+        TRY(read_old(text, calibration, error));
+    } else {
+        char *end;
+        unsigned long version = strtoul(text + sizeof FIRST - 1, &end, 10);
+        if (version != VERSION && version < 1000)
+            TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                          "the calibration has version %lu, and this program reads %d", version,
+                          VERSION));
+        if (*end != '\n')
+            TRY(damaged(error));
+        TRY(read_lines(end + 1, calibration, error));
+    }
     *result = calibration;
     calibration = NULL;
 cleanup:

@@ -1,14 +1,34 @@
 /* From scores to probabilities.
  *
- * The probability of a predicted answer is that of its being an answer on the larger graph, given
- * that the smaller one does not prove it. It is a logistic function of what the ranking shows,
- * fitted for each query shape on validation queries (their easy answers left out, their hard ones
- * to be found) and for all shapes together, for shapes that had too few:
+ * Two probabilities of a predicted answer are fitted on facts that were held out:
  *
- *   1  best  best - score  log rank  best - score at WFRE_CALIBRATION_DEPTH  log(1 + known)
+ *   any       that it is right, whoever asks: on questions drawn as people ask them, of which most
+ *             lack nothing
+ *   missing   the same for questions that lack an answer
  *
- * The factors of best - score and of log rank are never positive, so that within one question a
- * higher score never has a lower probability. */
+ * Answers that are found edge by edge. An edge (x, r, y) that the graph lacks has the odds
+ *
+ *   log odds = f0 + f1 log softmax + f2 log room(r, x) + f3 log n + f4 rate(r)
+ *
+ * where x has n edges of r, room is how many it seems to lack (graph/missing.h), and rate(r) is the
+ * logarithm of how many edges of r were held out for each entity that has any. Entities without an
+ * edge of r have factors (and rates) of their own. This is the truth value of an edge
+ * (infer/way_edges.h), so that those of the best derivation multiply to the score of an answer, p.
+ * For a question of one edge that is the probability. For others it is, by shape,
+ *
+ *   logistic(f0 + f1 logit p)
+ *
+ * since other derivations count, too, and edges depend on each other: as likely as answers with
+ * such a best derivation turned out to be, and nothing else enters.
+ *
+ * In all other cases a probability is a logistic function of what the ranking of a question shows,
+ *
+ *   1  best  best - score  log rank  best - score at WFRE_CALIBRATION_DEPTH  log(1 + known)  rate
+ *
+ * with the rate of the relation that is asked last. The factors of best - score and of log rank are
+ * never positive, so that within one question a higher score never has a lower probability.
+ *
+ * Each shape is fitted by itself, and all together for shapes that had too few. */
 #ifndef WFRE_SRC_MODEL_CALIBRATION_H
 #define WFRE_SRC_MODEL_CALIBRATION_H
 
@@ -17,7 +37,8 @@
 
 enum {
     WFRE_CALIBRATION_DEPTH = 20, /* predictions a question that the fit looks at */
-    WFRE_CALIBRATION_TERMS = 6
+    WFRE_CALIBRATION_TERMS = 7,
+    WFRE_EDGE_TERMS = 5
 };
 
 typedef struct wfre_calibration_shape {
@@ -25,15 +46,39 @@ typedef struct wfre_calibration_shape {
     double factors[WFRE_CALIBRATION_TERMS];
 } wfre_calibration_shape;
 
-typedef struct wfre_calibration {
-    wfre_calibration_shape *shapes;
+/* One of the two probabilities. */
+typedef struct wfre_calibration_part {
+    wfre_calibration_shape *shapes; /* none: it was not fitted */
     size_t shape_count, shape_capacity;
     wfre_reliability reliability;
+} wfre_calibration_part;
+
+/* Whether an entity has edges of a relation already. */
+typedef enum wfre_source_kind { WFRE_SOURCE_KNOWN, WFRE_SOURCE_FRESH } wfre_source_kind;
+
+typedef struct wfre_calibration {
+    wfre_calibration_part any, missing;
+    bool edges;                      /* odds of edges are fitted, and so `any` to them */
+    double odds[2][WFRE_EDGE_TERMS]; /* by wfre_source_kind */
+    double share;                    /* of all facts, that were held out */
+    double usual[2];                 /* rates of a relation about which nothing is known */
+    float *rates;                    /* [relations][2], or NULL */
+    uint32_t relations;              /* directed */
 } wfre_calibration;
 
+WFRE_NODISCARD wfre_status wfre_calibration_create(wfre_calibration **calibration,
+                                                   wfre_error *error);
 void wfre_calibration_free(wfre_calibration *calibration);
+void wfre_calibration_part_clear(wfre_calibration_part *part);
 
-/* A calibration as text for a model's metadata, one line a shape; and back. */
+static inline double wfre_calibration_rate(const wfre_calibration *calibration,
+                                           wfre_relation relation, wfre_source_kind kind)
+{
+    return relation < calibration->relations ? (double)calibration->rates[2 * relation + kind]
+                                             : calibration->usual[kind];
+}
+
+/* A calibration as text for a model's metadata; and back. */
 void wfre_calibration_print(const wfre_calibration *calibration, wfre_text *text);
 WFRE_NODISCARD wfre_status wfre_calibration_parse(const char *text, wfre_calibration **calibration,
                                                   wfre_error *error);

@@ -136,8 +136,8 @@ void wfre_model_settings_default(wfre_model_settings *settings)
 uint64_t wfre_way_hash(const wfre_way *way)
 {
     uint64_t parts[] = {way->by, way->unions, way->exhaustive};
-    double numbers[] = {way->lift[0],        way->lift[1],   way->lift[2],
-                        way->edge_sharpness, way->edge_room, way->edge_joined};
+    double numbers[] = {way->lift[0],   way->lift[1],     way->lift[2],     way->edge_sharpness,
+                        way->edge_room, way->edge_joined, way->missing_rate};
     _Static_assert(WFRE_LIFTS == 3, "all lifts are hashed");
     return wfre_hash(numbers, sizeof numbers, wfre_hash(parts, sizeof parts, 0));
 }

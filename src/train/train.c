@@ -42,6 +42,7 @@ typedef struct training {
     bool resumed;
     double best, last;  /* validation MRR, -1 for none yet */
     double calibration; /* error of the probabilities, -1 without */
+    wfre_reliability any, missing;
     uint64_t validated; /* the step of the last validation, or WFRE_NO_STEP */
     double validation_seconds;
     double next_checkpoint;   /* on wfre_clock */
@@ -234,6 +235,26 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
     return wfre_outputs_log(&s->outputs, line, error);
 }
 
+/* Logs what the probabilities are worth, if there were enough queries to hold some out. */
+static wfre_status note_reliability(training *s, const wfre_model *model, wfre_error *error)
+{
+    char line[320];
+    const wfre_reliability *any = wfre_model_reliability(model);
+    const wfre_reliability *missing = wfre_model_missing_reliability(model);
+    s->any = any ? *any : (wfre_reliability){0};
+    s->missing = missing ? *missing : (wfre_reliability){0};
+    const wfre_reliability *shown = s->any.queries ? &s->any : &s->missing;
+    if (shown->queries == 0)
+        return WFRE_OK;
+    s->calibration = shown->error;
+    (void)wfre_format(
+        line, sizeof line,
+        "{\"calibration_error\": %.6f, \"low\": %.6f, \"high\": %.6f, "
+        "\"questions\": %" PRIu64 ", \"fitted\": %" PRIu64 ", \"missing_error\": %.6f}\n",
+        shown->error, shown->low, shown->high, shown->queries, shown->fitted, s->missing.error);
+    return wfre_outputs_log(&s->outputs, line, error);
+}
+
 /* Fits what is left to fit, if there are queries to do it on: first lifts, then what a search
  * reads, then how edges are predicted by it, then probabilities, which depend on all of them. */
 static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *model,
@@ -241,8 +262,8 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
 {
     const wfre_train_settings *settings = &s->trainer->settings;
     double seconds = settings->steps ? 0 : settings->seconds; /* 0: no limit */
-    char line[160];
     if (queries && settings->lift) {
+        char line[160];
         const double *lift = model->settings.way.lift;
         CHECK(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
         (void)wfre_format(line, sizeof line,
@@ -257,12 +278,7 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
     if (queries) {
         CHECK(wfre_validation_calibrate(queries, model, CALIBRATION_SHARE * seconds, s->monitor,
                                         error));
-        const wfre_reliability *reliability = wfre_model_reliability(model);
-        if (reliability->queries == 0) /* too few to hold any out */
-            return WFRE_OK;
-        s->calibration = reliability->error;
-        (void)wfre_format(line, sizeof line, "{\"calibration_error\": %.6f}\n", s->calibration);
-        CHECK(wfre_outputs_log(&s->outputs, line, error));
+        CHECK(note_reliability(s, model, error));
     }
     return WFRE_OK;
 }
@@ -492,8 +508,13 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
     if (status == WFRE_ERR_INTERRUPTED)
         status = stop(&s, error);
     TRY(status);
-    *summary = (wfre_train_summary){wfre_trainer_status(s.trainer), s.last, s.best, s.calibration,
-                                    s.resumed};
+    *summary = (wfre_train_summary){.status = wfre_trainer_status(s.trainer),
+                                    .mrr = s.last,
+                                    .best_mrr = s.best,
+                                    .calibration_error = s.calibration,
+                                    .any = s.any,
+                                    .missing = s.missing,
+                                    .resumed = s.resumed};
 cleanup:
     end(&s);
     return status;

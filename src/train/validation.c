@@ -33,7 +33,8 @@ struct wfre_validation {
     wfre_standing *standings;
     wfre_pool *pool;
     size_t types; /* that have queries */
-    bool fitted;  /* count has been fitted to the time there is */
+    uint64_t seed;
+    bool fitted; /* count has been fitted to the time there is */
 };
 
 /* ---- the sample --------------------------------------------------------------------------- */
@@ -192,6 +193,7 @@ wfre_status wfre_validation_create(const wfre_graph *graph, const wfre_queryset 
     v->graph = graph;
     v->pool = pool;
     v->set = queries ? queries : &v->sampled;
+    v->seed = seed;
     if (queries)
         TRY(wfre_queryset_check_graph(queries, graph, error));
     else
@@ -306,15 +308,15 @@ wfre_status wfre_validation_edges(const wfre_validation *v, wfre_model *model, d
 wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double seconds,
                                       const wfre_monitor *monitor, wfre_error *error)
 {
-    wfre_session *session = NULL;
-    wfre_calibration *made = NULL;
-    CHECK(wfre_session_open(v->graph, model, v->pool, &session, error));
-    wfre_status status =
-        wfre_calibrate_on(session, v->queries, v->count, seconds, monitor, &made, error);
-    wfre_session_free(session);
-    if (status == WFRE_OK) {
-        wfre_calibration_free(model->calibration);
-        model->calibration = made;
-    }
-    return status;
+    wfre_probability_fit fit = {.model = model,
+                                .queries = v->queries,
+                                .count = v->count,
+                                .graph = v->graph,
+                                .edges = WFRE_ASKED_EDGES,
+                                .shapes = WFRE_ASKED_SHAPES,
+                                .seed = v->seed,
+                                .pool = v->pool,
+                                .seconds = seconds,
+                                .monitor = monitor};
+    return wfre_probability_fit_run(&fit, error);
 }

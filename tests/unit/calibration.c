@@ -98,10 +98,11 @@ static double mean_probability(const wfre_model *m, const char *shape, size_t in
         if (strcmp(shape, "2p") == 0)
             q.tree = wfre_node_project(&arena, 1, q.tree);
         assert_ok(predict(&how, &q, 1, error));
-        wfre_calibration_view view = wfre_calibration_view_of(m, q.by, shape, hits, q.hit_count, 0);
+        wfre_judged of = {m, &m->settings.way, q.by, q.tree, shape, 0};
+        wfre_calibration_view view = wfre_calibration_view_of(&of, hits, q.hit_count);
         double last = 1;
         for (size_t i = 0; i < TOP; i++) {
-            double p = wfre_calibration_probability(&view, hits, i);
+            double p = wfre_calibration_chance(&view, hits, i).missing;
             assert_true(p >= 0 && p <= last);
             last = p;
             sum += i == index ? p : 0;
@@ -115,17 +116,18 @@ static void learns_what_is_true(void **state)
 {
     (void)state;
     wfre_hit hit = {0, 0};
-    wfre_calibration_view view =
-        wfre_calibration_view_of(model, &wfre_by_embedding, "1p", &hit, 1, 0);
-    assert_true(isnan(wfre_calibration_probability(&view, &hit, 0)));
-    assert_null(wfre_model_reliability(model));
+    wfre_node tree = {.op = WFRE_OP_PROJECT};
+    wfre_judged of = {model, &model->settings.way, &wfre_by_embedding, &tree, "1p", 0};
+    wfre_calibration_view view = wfre_calibration_view_of(&of, &hit, 1);
+    assert_true(isnan(wfre_calibration_chance(&view, &hit, 0).missing));
+    assert_null(wfre_model_missing_reliability(model));
     assert_ok(wfre_calibrate(graph, model, queries, NULL, NULL, error));
     assert_true(fabs(mean_probability(model, "1p", 0) - 0.5) < 0.1);
     assert_true(mean_probability(model, "2p", 0) > 0.85);
     assert_true(mean_probability(model, "1p", 4) < 0.1);
     double unknown = mean_probability(model, "3i", 0); /* judged by all shapes together */
-    assert_true(unknown > 0.5 && unknown < 0.9);
-    const wfre_reliability *reliability = wfre_model_reliability(model);
+    assert_true(unknown > 0.4 && unknown < 0.9);
+    const wfre_reliability *reliability = wfre_model_missing_reliability(model);
     assert_int_equal(reliability->queries, 2 * (ENTITIES / 3));
     assert_true(reliability->error < 0.05);
     uint64_t count = 0;
@@ -142,8 +144,8 @@ static void survives_a_file(void **state)
     assert_ok(wfre_model_save(model, saved, false, error));
     assert_ok(wfre_model_open(saved, &again, error));
     assert_true(mean_probability(model, "2p", 1) == mean_probability(again, "2p", 1));
-    assert_memory_equal(wfre_model_reliability(model), wfre_model_reliability(again),
-                        sizeof(wfre_reliability));
+    assert_memory_equal(wfre_model_missing_reliability(model),
+                        wfre_model_missing_reliability(again), sizeof(wfre_reliability));
     wfre_model_free(again);
 }
 

@@ -1,0 +1,227 @@
+/* Drawing questions, and asking them. */
+#include "fit/asked.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "exact/exact.h"
+#include "graph/graph.h"
+#include "model/calibration.h"
+#include "query/types.h"
+#include "wfre/query.h"
+
+/* In the order of wfre_betae_types, without the first. */
+static const char SHAPES[] = "2p 3p 2i 3i ip pi 2in 3in inp pin pni 2u up";
+
+enum {
+    DEPTH = WFRE_CALIBRATION_DEPTH,
+    BATCH = 128,
+    ATTEMPTS = 20,      /* to find an entity that lacks a relation */
+    MOST_ANSWERS = 1000 /* of a grown question */
+};
+
+void wfre_asked_clear(wfre_asked_set *set)
+{
+    wfre_free(set->list);
+    wfre_arena_free(&set->arena);
+    *set = (wfre_asked_set){0};
+}
+
+bool wfre_asked_apart(wfre_entity entity)
+{
+    return ((entity * UINT32_C(2654435761)) >> 16) % 3 == 0;
+}
+
+/* ---- drawing ------------------------------------------------------------------------------ */
+
+/* Adds a question; what `all` has more than `easy` was held out. */
+static wfre_status add(wfre_asked_set *set, const wfre_node *tree, wfre_list easy, wfre_list all,
+                       bool apart, wfre_error *error)
+{
+    size_t most = all.count, count = 0;
+    wfre_entity *hard = wfre_arena_alloc(&set->arena, most, sizeof *hard);
+    if (!tree || !hard || !WFRE_RESERVE(&set->list, &set->capacity, set->count + 1))
+        return wfre_fail_memory(error, "drawing questions");
+    for (size_t i = 0; i < all.count; i++)
+        if (!wfre_list_has(easy, all.ids[i]))
+            hard[count++] = all.ids[i];
+    set->list[set->count++] = (wfre_asked){tree, easy, {hard, count}, apart};
+    return WFRE_OK;
+}
+
+/* An entity that has not the relation, but shares a fact with x, which has; WFRE_NONE if none was
+ * found. */
+static wfre_entity find_fresh(const wfre_adjacency *edges, wfre_relation relation, wfre_entity x,
+                              wfre_rng *rng)
+{
+    uint32_t first, end = wfre_entity_edges(edges, x, &first);
+    for (int i = 0; i < ATTEMPTS && end > first; i++) {
+        wfre_edge_group edge = wfre_entity_edge(edges, first + wfre_rng_below(rng, end - first));
+        wfre_list targets = wfre_group_targets(edges, edge.group);
+        wfre_entity z = targets.ids[wfre_rng_below(rng, (uint32_t)targets.count)];
+        uint32_t back = wfre_find_group(edges, edge.relation ^ 1, z);
+        if (back == WFRE_NONE)
+            continue;
+        wfre_list like = wfre_group_targets(edges, back);
+        wfre_entity y = like.ids[wfre_rng_below(rng, (uint32_t)like.count)];
+        if (wfre_find_group(edges, relation, y) == WFRE_NONE)
+            return y;
+    }
+    return WFRE_NONE;
+}
+
+wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wfre_asked_set *set,
+                             wfre_error *error)
+{
+    const wfre_graph *graph = asking->graph;
+    CHECK(wfre_graph_settle(graph, error));
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, asking->split);
+    wfre_relation relations = wfre_graph_relations(graph);
+    uint32_t groups = edges->relation_groups[relations];
+    for (size_t i = 0; i < asking->count && groups > 0; i++) {
+        wfre_rng rng = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, i);
+        uint32_t group = wfre_rng_below(&rng, groups);
+        wfre_relation relation = wfre_group_relation(edges, relations, group);
+        wfre_entity entity = edges->group_entity[group];
+        if (kind == WFRE_ASKED_FRESH)
+            entity = find_fresh(edges, relation, entity, &rng);
+        if (entity == WFRE_NONE)
+            continue;
+        const wfre_node *tree =
+            wfre_node_project(&set->arena, relation, wfre_node_entity(&set->arena, entity));
+        wfre_list all =
+            wfre_graph_targets(graph, (wfre_split)(asking->split + 1), relation, entity);
+        CHECK(add(set, tree, wfre_graph_targets(graph, asking->split, relation, entity), all,
+                  wfre_asked_apart(entity), error));
+    }
+    return WFRE_OK;
+}
+
+/* Adds a grown question with a copy of its answers. */
+static wfre_status add_grown(const wfre_asking *asking, const wfre_sampled *drawn,
+                             wfre_exact *exact, bool apart, wfre_asked_set *set, wfre_error *error)
+{
+    wfre_list all;
+    CHECK(wfre_exact_tree(exact, (wfre_split)(asking->split + 1), drawn->tree, &all, error));
+    const wfre_node *tree = wfre_tree_copy(&set->arena, drawn->tree);
+    wfre_entity *easy = wfre_arena_alloc(&set->arena, drawn->answers.count, sizeof *easy);
+    if (!tree || !easy)
+        return wfre_fail_memory(error, "drawing questions");
+    if (drawn->answers.count > 0)
+        memcpy(easy, drawn->answers.ids, drawn->answers.count * sizeof *easy);
+    return add(set, tree, (wfre_list){easy, drawn->answers.count}, all, apart, error);
+}
+
+/* One question of each type that the graph has. */
+static wfre_status grow_round(const wfre_asking *asking, wfre_sampler *sampler, wfre_exact *exact,
+                              uint64_t round, bool *hopeless, wfre_asked_set *set,
+                              wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    for (uint32_t type = 0; type < wfre_sampler_type_count(sampler); type++) {
+        const wfre_sampled *drawn;
+        if (hopeless[type])
+            continue;
+        status = wfre_sampler_step(sampler, NULL, round, &type, 1, &drawn, error);
+        hopeless[type] = status == WFRE_ERR_NOT_FOUND;
+        if (hopeless[type])
+            continue;
+        CHECK(status);
+        CHECK(add_grown(asking, drawn, exact, round % 3 == 2, set, error));
+    }
+    return WFRE_OK;
+}
+
+wfre_status wfre_asked_shapes(const wfre_asking *asking, wfre_pool *pool, wfre_asked_set *set,
+                              wfre_error *error)
+{
+    (void)pool;
+    wfre_status status;
+    wfre_sampler *sampler = NULL;
+    wfre_exact *exact = NULL;
+    bool *hopeless = NULL;
+    TRY(wfre_sampler_create(asking->graph, asking->split, SHAPES, MOST_ANSWERS, asking->seed,
+                            &sampler, error));
+    TRY(wfre_exact_create(asking->graph, &exact, error));
+    hopeless = wfre_alloc_zero(wfre_sampler_type_count(sampler), sizeof *hopeless);
+    if (!hopeless)
+        TRY(wfre_fail_memory(error, "drawing questions"));
+    for (uint32_t type = 0; type < wfre_sampler_type_count(sampler); type++)
+        wfre_sampler_limit(sampler, type, 1000);
+    for (uint64_t round = 0; round < asking->count; round++)
+        TRY(grow_round(asking, sampler, exact, round, hopeless, set, error));
+cleanup:
+    wfre_free(hopeless);
+    wfre_exact_free(exact);
+    wfre_sampler_free(sampler);
+    return status;
+}
+
+/* ---- asking ------------------------------------------------------------------------------- */
+
+/* A batch of questions and what is wanted of them. */
+typedef struct batch {
+    const wfre_survey *survey;
+    const wfre_asked *list;
+    size_t first;
+    wfre_answered *use;
+    void *context;
+    wfre_wanted wanted[BATCH];
+    wfre_hit hits[BATCH][DEPTH];
+} batch;
+
+static wfre_status use_scores(void *context, const wfre_scores *scores, const uint32_t *questions,
+                              wfre_error *error)
+{
+    batch *b = context;
+    CHECK(wfre_scores_top(scores, questions, b->wanted, error));
+    for (size_t q = 0; q < scores->count; q++) {
+        size_t index = questions[q];
+        CHECK(b->use(b->context, &b->list[index], b->first + index, &b->wanted[index],
+                     scores->reasoner, error));
+    }
+    return WFRE_OK;
+}
+
+static wfre_status ask(batch *b, size_t count, wfre_arena *arena, wfre_error *error)
+{
+    const wfre_survey *s = b->survey;
+    const wfre_node *trees[BATCH];
+    wfre_arena_reset(arena);
+    for (size_t q = 0; q < count; q++) {
+        trees[q] = b->list[q].tree;
+        b->wanted[q] = (wfre_wanted){.top = DEPTH, .hits = b->hits[q]};
+        CHECK(wfre_exact_settled(s->session->exact, s->split, trees[q], b->list[q].easy, arena,
+                                 &b->wanted[q].without, error));
+    }
+    wfre_inference questions = {
+        .trees = trees, .count = count, .way = s->way, .split = s->split, .purpose = WFRE_FOR_TOP};
+    return wfre_infer(s->session, &questions, use_scores, b, error);
+}
+
+wfre_status wfre_survey_run(const wfre_survey *survey, const wfre_asked *list, size_t count,
+                            wfre_answered *use, void *context, size_t *done, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    double end = wfre_clock() + survey->seconds;
+    wfre_arena arena = {0};
+    batch *b = wfre_alloc_zero(1, sizeof *b);
+    if (!b)
+        return wfre_fail_memory(error, "asking questions");
+    *b = (batch){.survey = survey, .use = use, .context = context};
+    *done = 0;
+    while (*done < count && (*done == 0 || survey->seconds <= 0 || wfre_clock() < end)) {
+        size_t part = count - *done < BATCH ? count - *done : BATCH;
+        b->list = list + *done;
+        b->first = *done;
+        TRY(ask(b, part, &arena, error));
+        *done += part;
+        wfre_report(survey->monitor, survey->task, *done, count, NULL);
+        TRY(wfre_check_interrupt(survey->monitor, error));
+    }
+cleanup:
+    wfre_arena_free(&arena);
+    wfre_free(b);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* The error of a sample of questions is that of its bins; a resample counts questions, each as
+ * often as it was drawn. */
+#include "fit/reliability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/rng.h"
+
+enum { BINS = WFRE_RELIABILITY_BINS, RESAMPLES = 400 };
+
+static int bin_of(double probability)
+{
+    int bin = (int)(probability * BINS);
+    return bin < 0 ? 0 : bin < BINS ? bin : BINS - 1;
+}
+
+/* Sums over predictions, as often as their question counts (NULL: once). */
+typedef struct sums {
+    double count[BINS], predicted[BINS], observed[BINS];
+} sums;
+
+static double error_of(const wfre_judgement *list, size_t count, const size_t *questions,
+                       const uint8_t *times, double least)
+{
+    sums s = {0};
+    double error = 0, all = 0;
+    for (size_t i = 0; i < count; i++) {
+        double weight = times ? times[questions[i]] : 1;
+        int bin = bin_of(list[i].probability);
+        if (list[i].probability < least || weight == 0)
+            continue;
+        s.count[bin] += weight;
+        s.predicted[bin] += weight * list[i].probability;
+        s.observed[bin] += weight * list[i].answer;
+    }
+    for (int b = 0; b < BINS; b++) {
+        error += fabs(s.predicted[b] - s.observed[b]);
+        all += s.count[b];
+    }
+    return all > 0 ? error / all : 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static wfre_status bootstrap(const wfre_judgement *list, size_t count, double least, uint64_t seed,
+                             wfre_reliability *r, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    double errors[RESAMPLES];
+    size_t all = 0;
+    size_t *questions = wfre_alloc(count + 1, sizeof *questions);
+    uint8_t *times = wfre_alloc(count + 1, 1);
+    if (!questions || !times)
+        TRY(wfre_fail_memory(error, "calibrating"));
+    for (size_t i = 0; i < count; i++)
+        questions[i] = i > 0 && list[i].question == list[i - 1].question ? all - 1 : all++;
+    for (uint64_t k = 0; k < RESAMPLES && all > 0; k++) {
+        wfre_rng rng = wfre_rng_for(seed, WFRE_FOR_BOOTSTRAP, k, 0);
+        memset(times, 0, all);
+        for (size_t i = 0; i < all; i++) {
+            uint8_t *drawn = &times[wfre_rng_below(&rng, (uint32_t)all)];
+            *drawn = *drawn < UINT8_MAX ? (uint8_t)(*drawn + 1) : *drawn;
+        }
+        errors[k] = error_of(list, count, questions, times, least);
+    }
+    if (all > 0) {
+        qsort(errors, RESAMPLES, sizeof errors[0], compare);
+        r->low = errors[RESAMPLES / 40];
+        r->high = errors[RESAMPLES - 1 - RESAMPLES / 40];
+    }
+cleanup:
+    wfre_free(questions);
+    wfre_free(times);
+    return status;
+}
+
+wfre_status wfre_reliability_of(const wfre_judgement *list, size_t count, double least,
+                                uint64_t seed, wfre_reliability *r, wfre_error *error)
+{
+    r->expected = 0;
+    r->found = 0;
+    memset(r->bins, 0, sizeof r->bins);
+    for (size_t i = 0; i < count; i++) {
+        wfre_reliability_bin *bin = &r->bins[bin_of(list[i].probability)];
+        bin->count++;
+        bin->predicted += list[i].probability;
+        bin->observed += list[i].answer;
+        r->expected += list[i].probability;
+        r->found += list[i].answer;
+    }
+    for (int b = 0; b < BINS; b++)
+        if (r->bins[b].count > 0) {
+            r->bins[b].predicted /= (double)r->bins[b].count;
+            r->bins[b].observed /= (double)r->bins[b].count;
+        }
+    r->error = error_of(list, count, NULL, NULL, least);
+    return bootstrap(list, count, least, seed, r, error);
+}
