@@ -17,6 +17,7 @@ from ._native import set_threads as set_threads
 from ._native import version as _version
 from ._ask import (
     Answers as Answers,
+    Evidence as Evidence,
     ExplainedAnswer as ExplainedAnswer,
     ExplainedEdge as ExplainedEdge,
     Explanation as Explanation,
@@ -47,6 +48,15 @@ from ._evaluate import (
     SampledQuery as SampledQuery,
     evaluate as evaluate,
     evaluate_links as evaluate_links,
+)
+from ._everyday import (
+    Attribute as Attribute,
+    Description as Description,
+    Row as Row,
+    Rows as Rows,
+    ScoredTriple as ScoredTriple,
+    ScoredTriples as ScoredTriples,
+    Verdict as Verdict,
 )
 from ._graph import (
     Degrees as Degrees,
@@ -89,12 +99,15 @@ __version__, __commit__ = _version()
 __all__ = [
     "Answers",
     "ArgumentError",
+    "Attribute",
     "Closed",
     "Degrees",
+    "Description",
     "Entity",
     "Error",
     "Evaluation",
     "EvaluationRow",
+    "Evidence",
     "ExplainedAnswer",
     "ExplainedEdge",
     "Explanation",
@@ -122,8 +135,12 @@ __all__ = [
     "Relation",
     "Reliability",
     "ReliabilityBin",
+    "Row",
+    "Rows",
     "SampledQuery",
     "Score",
+    "ScoredTriple",
+    "ScoredTriples",
     "Scores",
     "Solution",
     "SparqlResult",
@@ -131,6 +148,7 @@ __all__ = [
     "Term",
     "Timeout",
     "Unsupported",
+    "Verdict",
     "distance",
     "evaluate",
     "evaluate_links",

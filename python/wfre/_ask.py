@@ -111,17 +111,22 @@ def _parse(graph: Any, raw: bytes, notation: int, error: Any) -> Any:
 class Prediction:
     """An answer that the model predicts."""
 
-    __slots__ = ("entity", "probability", "score")
+    __slots__ = ("entity", "probability", "missing_probability", "score")
     #: Who is predicted; a str with an id, a label and a description.
     entity: "Entity"
     #: That it is an answer; NaN if the model has no probabilities for this question.
     probability: float
+    #: The same if it is known that an answer is missing here.
+    missing_probability: float
     #: What the model orders by; higher is better.
     score: float
 
-    def __init__(self, entity: "Entity", probability: float, score: float) -> None:
+    def __init__(
+        self, entity: "Entity", probability: float, missing_probability: float, score: float
+    ) -> None:
         self.entity = entity
         self.probability = probability
+        self.missing_probability = missing_probability
         self.score = score
 
     def __repr__(self) -> str:
@@ -218,9 +223,16 @@ class Answers:
         reason = self._there().unpredicted
         return None if reason == NULL else native.text(reason)
 
-    def explain(self) -> "Explanation":
-        """Why the first predicted answers are predicted."""
-        return Explanation(self)
+    def explain(
+        self,
+        *entities: Union[str, int],
+        derivations: int = 1,
+        evidence: int = 3,
+    ) -> "Explanation":
+        """Why the first predicted answers are predicted; or why the given ones are known or
+        predicted. ``derivations`` of a known answer are shown, and ``evidence``, known facts, for
+        each predicted edge."""
+        return Explanation(self, entities, derivations, evidence)
 
     def __len__(self) -> int:
         cdata = self._there()
@@ -305,7 +317,9 @@ class Answers:
 
 
 def _prediction(graph: "Graph", cdata: Any) -> Prediction:
-    return Prediction(graph._entity(cdata.entity), cdata.probability, cdata.score)
+    return Prediction(
+        graph._entity(cdata.entity), cdata.probability, cdata.missing_probability, cdata.score
+    )
 
 
 # ---- asking ---------------------------------------------------------------------------------
@@ -399,10 +413,40 @@ def ask(
 # ---- explanations ---------------------------------------------------------------------------
 
 
+class Evidence:
+    """A known fact that speaks for a predicted edge."""
+
+    __slots__ = ("kind", "head", "relation", "tail", "cases", "hits", "weight", "example")
+    #: "head" or "tail": others of which the same is known have the edge, too; "joined": others that
+    #: are joined so are.
+    kind: str
+    head: "Entity"
+    relation: "Relation"
+    tail: "Entity"
+    #: Others of which the same is known, and how many of them have the edge.
+    cases: int
+    hits: int
+    #: How much it speaks for the edge: logarithm of how much likelier it makes it.
+    weight: float
+    #: One of the hits, or None.
+    example: Optional["Entity"]
+
+    def __init__(self, graph: "Graph", cdata: Any) -> None:
+        self.kind = ("head", "tail", "joined")[cdata.kind]
+        self.head = graph._entity(cdata.head)
+        self.relation = graph._relation(cdata.relation)
+        self.tail = graph._entity(cdata.tail)
+        self.cases, self.hits, self.weight = cdata.cases, cdata.hits, cdata.weight
+        self.example = None if cdata.example == _NONE else graph._entity(cdata.example)
+
+    def __repr__(self) -> str:
+        return f"<{self.relation}({self.head}, {self.tail}): {self.hits} of {self.cases}>"
+
+
 class ExplainedEdge:
     """One edge of an explanation."""
 
-    __slots__ = ("head", "relation", "tail", "known", "negated", "probability")
+    __slots__ = ("head", "relation", "tail", "known", "negated", "probability", "evidence")
     head: "Entity"
     relation: "Relation"
     tail: "Entity"
@@ -412,6 +456,8 @@ class ExplainedEdge:
     negated: bool
     #: That it is true.
     probability: float
+    #: Known facts that speak for it, strongest first.
+    evidence: List[Evidence]
 
     def __init__(self, graph: "Graph", cdata: Any) -> None:
         self.head = graph._entity(cdata.head)
@@ -420,6 +466,7 @@ class ExplainedEdge:
         self.known = bool(cdata.known)
         self.negated = (cdata.negation != _NONE) != bool(cdata.negated)
         self.probability = cdata.probability
+        self.evidence = [Evidence(graph, cdata.evidence[i]) for i in range(cdata.evidence_count)]
 
     def __repr__(self) -> str:
         how = "known" if self.known else f"{self.probability:.3f}"
@@ -428,10 +475,12 @@ class ExplainedEdge:
 
 
 class ExplainedAnswer:
-    """Why one answer is predicted."""
+    """Why one answer is known or predicted."""
 
-    __slots__ = ("entity", "probability", "score", "variables", "edges")
+    __slots__ = ("entity", "known", "probability", "score", "variables", "edges")
     entity: "Entity"
+    #: Whether the graph proves it.
+    known: bool
     probability: float
     score: float
     #: The likeliest entities for the question's variables.
@@ -442,6 +491,7 @@ class ExplainedAnswer:
     def __init__(self, graph: "Graph", names: Sequence[str], cdata: Any) -> None:
         prediction = cdata.prediction
         self.entity = graph._entity(prediction.entity)
+        self.known = bool(cdata.known)
         self.probability = prediction.probability
         self.score = prediction.score
         self.variables = {
@@ -459,25 +509,41 @@ class Explanation(Sequence[ExplainedAnswer]):
     """Why answers are predicted: a sequence of ``ExplainedAnswer``, best first. ``str()`` gives the
     text of ``wfre ask --explain``; a notebook shows the drawing."""
 
-    __slots__ = ("calibrated", "_graph", "_cdata", "_answers")
+    __slots__ = ("calibrated", "rule", "_graph", "_cdata", "_answers")
     #: Whether probabilities are probabilities; else they only order.
     calibrated: bool
+    #: How the probabilities of edges combine to the answer's: a sentence.
+    rule: str
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(
+        self,
+        answers: Answers,
+        entities: Sequence[Union[str, int]] = (),
+        derivations: int = 1,
+        evidence: int = 3,
+    ) -> None:
         answers._there()
         graph = answers._graph
         engine = graph._engine(answers._model)
+        options = ffi.new("wfre_explain_options *")
+        lib.wfre_explain_options_default(options)
+        options.derivations, options.evidence = derivations, evidence
+        wanted = ffi.new("wfre_entity[]", [graph._entity_id(e) for e in entities])
+        if entities:
+            options.entities, options.entity_count = wanted, len(entities)
         out = ffi.new("wfre_explanation **")
         engine.call(
-            lib.wfre_session_explain,
+            lib.wfre_session_explain_some,
             ffi.addressof(answers._question),
             ffi.addressof(answers._cdata),
+            options,
             CANCEL,
             out,
         )
         self._graph = graph
         self._cdata = ffi.gc(out[0], lib.wfre_explanation_free)
         self.calibrated = bool(self._cdata.calibrated)
+        self.rule = native.text(self._cdata.rule)
         names = [native.text(self._cdata.variables[i]) for i in range(self._cdata.variable_count)]
         self._answers = [
             ExplainedAnswer(graph, names, self._cdata.answers[i])

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas
 
     from ._evaluate import QuerySet
+    from ._everyday import Description, Rows, ScoredTriples, Verdict
     from ._model import Model
     from ._sparql import SparqlResult
 
@@ -313,7 +314,7 @@ class Graph(native.Handle):
         return list(ffi.unpack(ids, count)) if count else []
 
     def _entity_id(self, entity: Union[str, int]) -> int:
-        if isinstance(entity, Entity) and entity._graph is self:
+        if isinstance(entity, Entity) and getattr(entity, "_graph", None) is self:
             return entity.id
         if not isinstance(entity, str):
             number = operator.index(entity)
@@ -328,7 +329,7 @@ class Graph(native.Handle):
         return number
 
     def _relation_id(self, relation: Union[str, int]) -> int:
-        if isinstance(relation, Relation) and relation._graph is self:
+        if isinstance(relation, Relation) and getattr(relation, "_graph", None) is self:
             return relation.id
         if not isinstance(relation, str):
             number = operator.index(relation)
@@ -708,20 +709,127 @@ class Graph(native.Handle):
             out, count = ffi.new("wfre_missing_triple **"), ffi.new("size_t *")
             engine.call(lib.wfre_session_missing, number, options, CANCEL, out, count)
             found = ffi.gc(out[0], lib.wfre_missing_triples_free)
-            for i in range(count[0]):
-                t = found[i]
-                rows.append(
-                    PredictedTriple(
-                        self._entity(t.head),
-                        self._relation(t.relation),
-                        self._entity(t.tail),
-                        t.probability,
-                        t.score,
-                    )
-                )
+            rows += (self._predicted(found[i]) for i in range(count[0]))
         if len(wanted) > 1:
             rows.sort(key=lambda t: (-t.probability, -t.score))
         return PredictedTriples(rows)
+
+    def _predicted(self, cdata: Any) -> PredictedTriple:
+        return PredictedTriple(
+            self._entity(cdata.head),
+            self._relation(cdata.relation),
+            self._entity(cdata.tail),
+            cdata.probability,
+            cdata.score,
+        )
+
+    # ---- everyday questions -----------------------------------------------------------------
+
+    def rows(
+        self,
+        question: Union[str, asking.Query],
+        model: Optional["Model"] = None,
+        *,
+        top: int = 10,
+        most: int = 0,
+        min_probability: float = 0.0,
+        split: str = "all",
+        timeout: Union[str, float, None] = None,
+    ) -> "Rows":
+        """Answers a question for any number of variables, also for relations (``?r(a, ?x)``): at
+        most ``most`` rows that the graph proves (0: all), and ``top`` that the model predicts.
+
+        >>> import wfre
+        >>> g = wfre.import_triples([("ann", "knows", "bob"), ("bob", "likes", "cy")])
+        >>> [row.values for row in g.rows("?x, ?y : knows(?x, ?y)")]
+        [('ann', 'bob')]
+        >>> [row.values for row in g.rows("?r, ?y : ?r(bob, ?y)")]
+        [('likes', 'cy')]
+        """
+        from . import _everyday
+
+        query, reply = _everyday.reply(
+            self, question, model, top, most, min_probability, split, timeout
+        )
+        return _everyday.Rows(self, query, reply)
+
+    def holds(
+        self,
+        sentence: Union[str, asking.Query],
+        model: Optional["Model"] = None,
+        *,
+        split: str = "all",
+        timeout: Union[str, float, None] = None,
+    ) -> "Verdict":
+        """Whether a sentence without variables holds: proven, refuted, or predicted with a
+        probability.
+
+        >>> import wfre
+        >>> g = wfre.import_triples([("ann", "knows", "bob"), ("bob", "likes", "cy")])
+        >>> g.holds("knows(ann, bob) & likes(bob, cy)")
+        Verdict(status='proven', probability=1.0)
+        """
+        from . import _everyday
+
+        _, reply = _everyday.reply(self, sentence, model, 10, 1, 0.0, split, timeout)
+        return _everyday.verdict(reply)
+
+    def score(
+        self,
+        triples: Union[Iterable[Sequence[Union[str, int]]], "pandas.DataFrame"],
+        model: Optional["Model"] = None,
+        *,
+        split: str = "all",
+        way: Optional[str] = None,
+    ) -> "ScoredTriples":
+        """How likely triples are, in the order in which they are given.
+
+        >>> import wfre
+        >>> g = wfre.import_triples([("ann", "knows", "bob")])
+        >>> [t.status for t in g.score([("ann", "knows", "bob"), ("bob", "knows", "ann")])]
+        ['proven', 'unknown']
+        """
+        from . import _everyday
+
+        return _everyday.score(self, triples, model, split, way)
+
+    def describe(
+        self,
+        entity: Union[str, int],
+        model: Optional["Model"] = None,
+        *,
+        missing: int = 10,
+        min_probability: float = 0.0,
+        split: str = "all",
+    ) -> "Description":
+        """All that is known of an entity and, with a model, its likeliest missing edges."""
+        from . import _everyday
+
+        return _everyday.describe(self, entity, model, missing, min_probability, split)
+
+    def near(
+        self, entity: Union[str, int], model: "Model", *, top: int = 10
+    ) -> List[asking.Prediction]:
+        """The entities most like this one by the model, best first. This is likeness: probabilities
+        are NaN."""
+        from . import _everyday
+
+        return _everyday.near(self, entity, model, top)
+
+    def find(
+        self, text: str, *, limit: int = 10, kind: str = "any"
+    ) -> "List[Union[Entity, Relation]]":
+        """Entities and relations ("any", or "entity" or "relation" alone) whose names go on with a
+        text or have it within, best first.
+
+        >>> import wfre
+        >>> g = wfre.import_triples([("ann lee", "knows", "bob"), ("anna", "knows", "bob")])
+        >>> g.find("ann", kind="entity")
+        ['ann lee', 'anna']
+        """
+        from . import _everyday
+
+        return _everyday.find(self, text, limit, kind)
 
     # ---- more -------------------------------------------------------------------------------
 

@@ -39,7 +39,7 @@ def _load() -> Any:
     try:
         version = ffi.string(loaded.wfre_version()).decode()
         size_of = loaded.wfre_struct_size
-    except AttributeError as error:
+    except (AttributeError, ffi.error) as error:
         raise ImportError(f"{path} is not wfre's library: {error}") from error
     if version != _library.VERSION:
         raise ImportError(
@@ -203,7 +203,11 @@ def new_cancel() -> Any:
 
 
 class _Cancels(threading.local):
+    """Of this thread. All of them live as long as it: an exception that a signal raises at an unlucky
+    moment may leave one in force, which the next call replaces."""
+
     def __init__(self) -> None:
+        self.all: List[Any] = []
         self.free: List[Any] = []
 
 
@@ -212,8 +216,11 @@ _cancels = _Cancels()
 
 def call_stoppable(function: Any, *arguments: Any) -> None:
     """``call`` for work of any length that takes no wfre_cancel: Ctrl-C ends it."""
-    free = _cancels.free
-    cancel = free.pop() if free else new_cancel()
+    mine = _cancels
+    if not mine.free:
+        mine.free.append(new_cancel())
+        mine.all.append(mine.free[-1])
+    cancel = mine.free.pop()
     error = ffi.new("wfre_error *")
     before = lib.wfre_cancel_here(cancel)
     try:
@@ -221,7 +228,7 @@ def call_stoppable(function: Any, *arguments: Any) -> None:
     finally:
         lib.wfre_cancel_here(before)
         lib.wfre_cancel_reset(cancel)
-        free.append(cancel)
+        mine.free.append(cancel)
     raise_pending()
     if status != 0:
         raise failure(status, error)
@@ -286,6 +293,7 @@ def _after_fork() -> None:
     _main = threading.get_ident()
     _pool = None
     _cancels.free = []
+    lib.wfre_cancel_here(NULL)
     _pending.exception = None
 
 

@@ -22,7 +22,7 @@ def graph():
 
 @pytest.fixture(scope="session")
 def model(graph):
-    return wfre.train(graph, steps=150, dim=40, batch=64)
+    return wfre.train(graph, steps=150, dim=40, batch=64, calibrate=50)
 
 
 @pytest.fixture(scope="session")

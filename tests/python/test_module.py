@@ -300,12 +300,12 @@ def test_add(graph, model):
 def test_train(graph, tmp_path):
     seen = []
     path = tmp_path / "m.safetensors"
-    model = wfre.train(graph, path, steps=30, dim=20, batch=32, callback=seen.append, seed=3)
+    model = wfre.train(graph, path, steps=30, dim=20, batch=32, callback=seen.append, seed=3, calibrate=20)
     assert [s.step for s in seen] == list(range(1, 31)) and seen[-1].mrr is not None
     assert model.path == str(path) and seen[0].mrr is None and seen[-1].progress == 1
-    again = wfre.train(graph, steps=30, dim=20, batch=32, seed=3)
+    again = wfre.train(graph, steps=30, dim=20, batch=32, seed=3, calibrate=20)
     assert (again.embeddings == model.embeddings).all() and again.path is None
-    more = wfre.train(graph, start=path, steps=5, dim=20, batch=32)
+    more = wfre.train(graph, start=path, steps=5, dim=20, batch=32, calibrate=0)
     assert more.embeddings.shape == (40, 20)
     brief = wfre.train(graph, time=0.5, preset="small", dim=20, batch=16, validate=0, calibrate=0)
     assert brief.reliability is None and brief.history[-1]
@@ -325,10 +325,10 @@ def test_resume(graph, tmp_path):
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        wfre.train(graph, path, steps=20, dim=20, batch=32, callback=stop)
+        wfre.train(graph, path, steps=20, dim=20, batch=32, callback=stop, calibrate=20)
     assert not path.exists()
-    resumed = wfre.train(graph, path, resume=True)
-    whole = wfre.train(graph, steps=20, dim=20, batch=32)
+    resumed = wfre.train(graph, path, resume=True, calibrate=20)
+    whole = wfre.train(graph, steps=20, dim=20, batch=32, calibrate=20)
     assert (resumed.embeddings == whole.embeddings).all()
 
 
@@ -502,3 +502,81 @@ def test_torch():
         optimizer.step()
         losses.append(float(loss.detach()))
     assert losses[-1] < losses[0] and losses[-1] <= wfre.distance(target, target) + 0.005
+
+
+# ---- everyday questions ---------------------------------------------------------------------
+
+
+def test_rows(graph, model):
+    rows = graph.rows("?x, ?y : knows(?x, ?y) & trusts(?x, p5)", model, top=3)
+    assert rows.variables == ("x", "y") and rows.total == 1
+    assert rows[0].values == ("p3", "p4") and rows[0].status == "proven"
+    assert len(rows) == 4 and rows[1].status == "predicted" and 0 <= rows[1].probability <= 1
+    assert "<table>" in rows._repr_html_() and "proven" in str(rows) and "rows" in repr(rows)
+    relations = graph.rows("?r : ?r(p3, p4)")
+    assert [row.values for row in relations] == [("knows",)] and relations.question
+    assert len(graph.rows("?x, ?y : knows(?x, ?y)", most=5)) == 5
+    assert relations.number is None and relations.expected != relations.expected
+    with pytest.raises(wfre.NotFound):
+        graph.rows("?x, ?y : nows(?x, ?y)")
+
+
+def test_holds(graph, model):
+    assert graph.holds("knows(p1, p2)").status == "proven"
+    assert graph.holds("knows(p1, p2)", model).probability == 1
+    verdict = graph.holds("knows(p1, p9)", model)
+    assert verdict.status == "predicted" and 0 <= verdict.probability <= 1
+    assert graph.holds("knows(p1, p9)").status == "unknown"
+    with pytest.raises(wfre.ArgumentError):
+        graph.holds("?x : knows(?x, p1)")
+
+
+def test_score(graph, model):
+    given = [("p1", "knows", "p2"), ("p1", "knows", "p9"), (3, "trusts^-1", 1)]
+    scores = graph.score(given, model)
+    assert [t.status for t in scores] == ["proven", "predicted", "proven"]
+    assert scores[0].probability == 1 and 0 <= scores[1].probability <= 1
+    assert scores[2].head == "p3" and "<table>" in scores._repr_html_()
+    assert len(graph.score([], model)) == 0
+    for wrong in (["abc"], [("p1", "knows")], 3, [("p1", "knows", "nobody")], [(1, 2, 3.5)]):
+        with pytest.raises((TypeError, ValueError, LookupError)):
+            graph.score(wrong, model)
+
+
+def test_describe(graph, model, tmp_path):
+    plain = graph.describe("p3")
+    assert plain.relations["knows"] == ["p4"] and plain.missing == []
+    full = graph.describe("p3", model, missing=4)
+    assert len(full.missing) == 4 and full.unpredicted is None and full.entity == "p3"
+    assert "p4" in str(full) and "<table>" in full._repr_html_() and "p3" in repr(full)
+    path = tmp_path / "g.ttl"
+    path.write_text('<urn:a> <urn:r> <urn:b> ; <urn:age> 42 .')
+    attribute = wfre.import_file(path).describe("<urn:a>").attributes[0]
+    assert attribute.value == "42" and attribute.datatype.endswith("integer")
+
+
+def test_near_and_find(graph, model):
+    near = graph.near("p3", model, top=5)
+    assert len(near) == 5 and near[0].score >= near[-1].score
+    assert "p3" not in [p.entity for p in near]
+    assert graph.find("p1", limit=3)[0] == "p1" and len(graph.find("p1", limit=3)) == 3
+    assert graph.find("kno") == ["knows"] == graph.find("", kind="relation")[:1]
+    assert graph.find("lee") == ["p1"]
+
+
+def test_evidence(graph, model):
+    answers = graph.ask(QUESTION, model, split="train")
+    explanation = answers.explain(evidence=2)
+    assert isinstance(explanation.rule, str)
+    for answer in explanation:
+        for edge in answer.edges:
+            assert len(edge.evidence) <= 2 and (edge.evidence == [] or not edge.known)
+            for fact in edge.evidence:
+                assert graph.has(fact.head, fact.relation, fact.tail)
+                assert fact.hits <= fact.cases and fact.kind in ("head", "tail", "joined")
+                assert fact.example is None or fact.example in graph.entities
+                assert fact.relation in repr(fact)
+    known = graph.ask(QUESTION, model).explain("p5")
+    if explanation.rule:  # the library explains what it is asked to
+        assert known[0].known and known[0].entity == "p5" and all(e.known for e in known[0].edges)
+    assert answers.predicted[0].missing_probability >= 0
