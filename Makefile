@@ -8,6 +8,8 @@
 #   make mutate          MUTATIONS (default 5000) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
 #   make bench           the benchmarks
+#   make wheel           the Python module with the library inside, as dist/*.whl
+#   make fuzz-python     CALLS (default 200000) random calls of the Python module, under ASan
 #   make install         to PREFIX (default /usr/local), honours DESTDIR
 #   make deps            install missing packages (apt-packages.txt); make format, make clean
 BUILD ?= build
@@ -15,9 +17,11 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 MUTATIONS ?= 5000
 KILLS ?= 200
+CALLS ?= 200000
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize check-crash fuzz mutate demo bench install format clean
+.PHONY: all deps check check-sanitize check-crash fuzz fuzz-python mutate demo bench wheel install \
+    format clean
 
 all: $(BUILD)/build.ninja
 	@meson compile -C $(BUILD) >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
@@ -61,6 +65,17 @@ demo: all
 bench: all
 	@$(BUILD)/wfre bench
 
+# No network and no other packages are needed; `pip install ./python` does the same.
+wheel: all
+	@mkdir -p dist
+	@cd python && WFRE_BUILD=$(abspath $(BUILD)) python3 backend.py ../dist
+
+fuzz-python: deps
+	@[ -d build-asan ] || meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
+	    --buildtype debugoptimized >/dev/null
+	@meson compile -C build-asan >build-asan/compile.log 2>&1 || { cat build-asan/compile.log; exit 1; }
+	@tests/python/fuzz.sh build-asan $(CALLS)
+
 install: all
 	@meson install -C $(BUILD) --no-rebuild
 
@@ -68,4 +83,4 @@ format:
 	@find include src cli serve tests examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz
+	@rm -rf build build-asan build-tsan build-fuzz dist
