@@ -18,7 +18,7 @@ function Answer({ row, probability, known, question, info, open, onToggle }) {
             ${single && html`<span class="why" aria-hidden="true">${open ? "close" : "why?"}</span>`}
         </button>
         ${open && html`<div class="below">
-            <${Explanation} question=${question.asked} entity=${row[0]} probability=${probability} info=${info} />
+            <${Explanation} question=${question.asked} entity=${row[0]} probability=${probability} info=${info} known=${known} drawing=${question.drawing} />
             <p><a href=${`#/entity/${row[0].id}`}>All about ${called(row[0]).main}</a></p>
         </div>`}
     </li>`;

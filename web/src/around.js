@@ -22,7 +22,7 @@ const look = () => [
 
 // Force-directed, with few rounds: the rings that it starts from are nearly right already.
 export function layoutOptions(count) {
-    return { name: "cose", animate: false, randomize: false, numIter: count > 150 ? 120 : 400, idealEdgeLength: () => 90, nodeRepulsion: () => 24000, gravity: 0.6, nodeOverlap: 14, fit: true, padding: 24 };
+    return { name: "cose", animate: false, randomize: false, numIter: Math.max(40, Math.min(400, Math.round(12000 / count))), idealEdgeLength: () => 90, nodeRepulsion: () => 24000, gravity: 0.6, nodeOverlap: 14, fit: true, padding: 24 };
 }
 
 // New nodes start on a ring around the one that they were opened from.

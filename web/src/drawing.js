@@ -1,10 +1,11 @@
 // A drawn question or explanation: lines in SVG, nodes and labels as ordinary buttons above it.
 import { useMemo } from "preact/hooks";
 import { arrange, NODE_HEIGHT } from "./layout.js";
-import { called, nameOf, percent, relationWords } from "./words.js";
+import { called, percent, relationWords } from "./words.js";
 import { html, useWidth } from "./ui.js";
 
-const describeNode = (n) => (n.kind === "entity" ? nameOf(n) : n.asked ? `${n.name}, what is asked for` : `${n.name}, anything`);
+// What is read out begins with what is seen.
+const describeNode = (n) => (n.kind === "entity" ? `${n.text} ${n.note}`.trim() : `${n.text}, ${n.asked ? "what is asked for" : "anything"}`);
 
 function withTexts(drawing) {
     const nodes = drawing.nodes.filter((n) => n.kind !== "relation").map((n) => {
@@ -43,9 +44,9 @@ export function Drawing({ drawing, selected, onSelect, label }) {
             </svg>
             ${placed.nodes.map((n) => html`<${Part} key=${n.id} class=${`node ${n.entityName ? "found" : n.kind} ${n.asked ? "asked" : ""}`} title=${onSelect ? undefined : n.name}
                 style=${{ left: `${n.x - n.width / 2}px`, top: `${n.y - NODE_HEIGHT / 2}px`, width: `${n.width}px`, height: `${NODE_HEIGHT}px` }}
-                aria-pressed=${onSelect ? isNode(n) : undefined} aria-label=${onSelect ? describeNode(n) : undefined}
+                aria-pressed=${onSelect ? isNode(n) : undefined} aria-label=${onSelect && n.kind !== "entity" ? describeNode(n) : undefined}
                 onClick=${onSelect && (() => onSelect(isNode(n) ? null : { node: n.id }))}>
-                <span>${n.text}</span>${n.note && html`<small>${n.note}</small>`}</${Part}>`)}
+                <span>${n.text}</span>${n.note && html`${" "}<small>${n.note}</small>`}</${Part}>`)}
             ${placed.edges.map((e, i) => html`<${Part} key=${i} class=${`label ${edgeClass(e)}`}
                 style=${{ left: `${e.label.x - e.width / 2}px`, top: `${e.label.y - 13}px`, width: `${e.width}px` }}
                 aria-pressed=${onSelect ? isEdge(i) : undefined}

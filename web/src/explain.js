@@ -21,6 +21,28 @@ export function drawingOf(explanation, answer) {
     return { nodes: [...nodes.values()], edges, groups: [] };
 }
 
+// The facts that prove an answer: the question with the answer in its place, asked for all the rest.
+async function proof(drawing, entity, signal) {
+    if (!drawing || drawing.groups?.length || drawing.nodes.filter((n) => n.asked).length !== 1) return [];
+    const held = new Set(drawing.edges.filter((e) => !e.negated).flatMap((e) => [e.from, e.to]));
+    const nodes = drawing.nodes.map((n) => (n.asked ? { id: n.id, kind: "entity", entity: entity.id } : n.kind === "variable" && held.has(n.id) ? { ...n, asked: true } : n));
+    const open = nodes.filter((n) => n.asked), found = new Map([[drawing.nodes.find((n) => n.asked).id, entity]]);
+    if (open.length > 0) {
+        const rows = (await call("/api/ask", { drawing: { ...drawing, nodes }, only: "known", known: 1 }, signal)).known?.rows;
+        if (!rows?.length) return [];
+        open.forEach((n, i) => found.set(n.id, rows[0][i]));
+    }
+    drawing.nodes.forEach((n) => n.kind === "entity" && found.set(n.id, { id: n.entity, name: n.name, label: n.label }));
+    return drawing.edges.filter((e) => found.has(e.from) && found.has(e.to) && !e.equal)
+        .map((e) => ({ head: found.get(e.from), tail: found.get(e.to), relation: { name: e.name, label: e.label }, known: !e.negated, negated: e.negated, probability: 1 }));
+}
+
+async function explain(question, entity, proven, drawing, signal) {
+    const data = await call("/api/explain", { ...question, entity: entity.id }, signal);
+    if (!proven || data.edges?.length) return data;
+    return { ...data, known: true, edges: await proof(drawing, entity, signal), rule: null, text: null };
+}
+
 const Fact = ({ fact }) => html`<li><${EntityLink} entity=${fact.head} /> <em>${relationWords(relationName(fact.relation))}</em> <${EntityLink} entity=${fact.tail} />
     ${fact.cases > 0 && html`<small> Of ${plural(fact.cases, "other")} like that, ${whole(fact.hits)} ${fact.hits === 1 ? "has" : "have"} it, too.</small>`}</li>`;
 
@@ -31,17 +53,18 @@ function Step({ edge }) {
         ${edge.evidence?.length > 0 && html`<details><summary>What speaks for it</summary><ul>${edge.evidence.map((f, i) => html`<${Fact} key=${i} fact=${f} />`)}</ul></details>`}</li>`;
 }
 
-export function Explanation({ question, entity, probability, info }) {
+export function Explanation({ question, entity, probability, info, known, drawing }) {
     const key = JSON.stringify([question, entity.id]);
-    const { data, error, loading, slow, again } = useRequest(key, (signal) => call("/api/explain", { ...question, entity: entity.id }, signal));
+    const { data, error, loading, slow, again } = useRequest(key, (signal) => explain(question, entity, known, known ? drawing : null, signal));
     if (error) return html`<${Failure} error=${error} again=${again} />`;
     if (loading || !data) return html`<${Waiting} what="Finding out why" slow=${slow} />`;
-    const drawing = drawingOf(data, entity);
+    const picture = drawingOf(data, entity);
     const bin = record(info, probability);
     return html`<div class="explanation">
-        ${drawing.edges.length > 0 && html`<${Drawing} drawing=${drawing} label=${`Why ${nameOf(entity)}`} />`}
+        ${picture.edges.length > 0 && html`<${Drawing} drawing=${picture} label=${`Why ${nameOf(entity)}`} />`}
         <ul class="steps">${(data.edges || []).map((e, i) => html`<${Step} key=${i} edge=${e} />`)}</ul>
-        ${drawing.edges.length === 0 && data.text && html`<pre class="text">${data.text}</pre>`}
+        ${known && picture.edges.length === 0 && html`<p>The facts of the graph prove it.</p>`}
+        ${picture.edges.length === 0 && data.text && html`<pre class="text">${data.text}</pre>`}
         ${data.rule && !data.known && html`<p class="quiet">${data.rule}</p>`}
         ${bin && !data.known && html`<p class="quiet record">Of ${plural(bin.count, "checked prediction")} between ${percent(bin.low)} and ${percent(bin.high)}, ${percent(bin.found)} were right.</p>`}
     </div>`;
