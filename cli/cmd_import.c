@@ -44,7 +44,7 @@ static void print_report(const char *output, const wfre_import_report *report)
     print_remark("attributes", report->attributes, " (triples with a literal or a blank node)");
     print_remark("left out for a literal", report->literals, "");
     print_remark("left out for a blank node", report->blanks, "");
-    print_remark("in named graphs, whose names are not kept", report->named, "");
+    print_remark("in graphs that blank nodes name, which are not kept", report->named, "");
     print_remark("labels", report->labels, "");
     print_remark("labels of unknown names", report->labels_unknown, "");
 }

@@ -65,7 +65,7 @@ typedef struct wfre_import_report {
     uint64_t attributes;           /* triples with a literal or a blank node that are kept */
     uint64_t literals;             /* triples left out for their literal */
     uint64_t blanks;               /* triples left out for a blank node */
-    uint64_t named;                /* triples of named graphs, whose names are not kept */
+    uint64_t named;                /* triples of graphs that blank nodes name, which are not kept */
     uint64_t labels;               /* rows of the label file that named something here */
     uint64_t labels_unknown;       /* and those that did not */
 } wfre_import_report;

@@ -11,12 +11,31 @@ enum { LITERAL_HEAD = 5 }; /* what stands before a literal's text: '"' and its c
 
 /* ---- collecting --------------------------------------------------------------------------- */
 
+wfre_status wfre_quads_add(wfre_quads *quads, uint32_t graph, uint32_t a, uint32_t b, uint32_t c,
+                           wfre_error *error)
+{
+    if (!WFRE_RESERVE(&quads->rows, &quads->row_capacity, quads->count + 1) ||
+        !WFRE_RESERVE(&quads->graphs, &quads->graph_capacity, quads->count + 1))
+        return wfre_fail_memory(error, "collecting named graphs");
+    quads->rows[quads->count] = (wfre_triple){{a, b, c}};
+    quads->graphs[quads->count++] = graph;
+    return WFRE_OK;
+}
+
+void wfre_quads_free(wfre_quads *quads)
+{
+    wfre_free(quads->rows);
+    wfre_free(quads->graphs);
+    *quads = (wfre_quads){0};
+}
+
 void wfre_attributes_free(wfre_attributes *attributes)
 {
     wfre_strings_free(&attributes->terms);
     wfre_strings_free(&attributes->classes);
     wfre_text_free(&attributes->scratch);
     wfre_free(attributes->rows);
+    wfre_quads_free(&attributes->named);
     *attributes = (wfre_attributes){0};
 }
 
@@ -204,6 +223,15 @@ static wfre_status write_terms(numbering *n, wfre_error *error)
 
 /* ---- the triples -------------------------------------------------------------------------- */
 
+static void renumber_rows(const numbering *n, wfre_triple *rows, size_t count, uint32_t blanks)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int field = 0; field < WFRE_TRIPLE_FIELDS; field++) {
+            uint32_t *at = &rows[i].field[field], number = n->number[*at];
+            *at = number & IS_BLANK ? blanks + (number & ~IS_BLANK) : number;
+        }
+}
+
 static wfre_status renumber(const numbering *n, wfre_attributes *attributes, wfre_error *error)
 {
     uint32_t blanks = n->entities + n->sections->terms;
@@ -211,11 +239,8 @@ static wfre_status renumber(const numbering *n, wfre_attributes *attributes, wfr
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "more than %d entities, literals and blank nodes; split the graph",
                          INT32_MAX);
-    for (size_t i = 0; i < attributes->count; i++)
-        for (int field = 0; field < WFRE_TRIPLE_FIELDS; field++) {
-            uint32_t *at = &attributes->rows[i].field[field], number = n->number[*at];
-            *at = number & IS_BLANK ? blanks + (number & ~IS_BLANK) : number;
-        }
+    renumber_rows(n, attributes->rows, attributes->count, blanks);
+    renumber_rows(n, attributes->named.rows, attributes->named.count, blanks);
     return WFRE_OK;
 }
 

@@ -19,6 +19,17 @@ typedef struct wfre_attribute_predicate {
 
 _Static_assert(sizeof(wfre_attribute_predicate) == 16, "the layout that docs/FORMAT.md describes");
 
+/* Triples of named graphs, with the numbers of their graphs. */
+typedef struct wfre_quads {
+    wfre_triple *rows;
+    uint32_t *graphs;
+    size_t count, row_capacity, graph_capacity;
+} wfre_quads;
+
+WFRE_NODISCARD wfre_status wfre_quads_add(wfre_quads *quads, uint32_t graph, uint32_t a, uint32_t b,
+                                          uint32_t c, wfre_error *error);
+void wfre_quads_free(wfre_quads *quads);
+
 typedef struct wfre_attributes {
     /* IRIs as they are; '"', four bytes of class and the text of a literal; "_:" and a label. */
     wfre_strings terms;
@@ -26,6 +37,7 @@ typedef struct wfre_attributes {
     wfre_triple *rows;    /* subject, predicate, object */
     size_t count;
     size_t capacity;
+    wfre_quads named; /* those that belong to named graphs, once more */
     wfre_text scratch;
 } wfre_attributes;
 

@@ -23,6 +23,8 @@ void wfre_graph_builder_free(wfre_graph_builder *builder)
     wfre_notes_free(&builder->descriptions);
     wfre_notes_free(&builder->relation_labels);
     wfre_attributes_free(&builder->attributes);
+    wfre_strings_free(&builder->graphs);
+    wfre_quads_free(&builder->named);
     wfre_strings_free(&builder->prefixes);
     wfre_notes_free(&builder->prefix_iris);
     wfre_text_free(&builder->base);

@@ -124,6 +124,48 @@ static wfre_status take_rows(taking *t, const wfre_graph *graph, wfre_error *err
     return WFRE_OK;
 }
 
+/* A triple of a named graph. One whose ends go by other names now is left to the whole. */
+static wfre_status take_quad(taking *t, uint32_t graph, const wfre_rdf_triple *triple,
+                             wfre_error *error)
+{
+    wfre_relation relation = wfre_rdf_relation(t->rdf, triple->at[WFRE_RDF_P]);
+    uint32_t ids[WFRE_RDF_PLACES];
+    if (wfre_rdf_entity(t->rdf, triple->at[WFRE_RDF_S]) == WFRE_NONE ||
+        wfre_rdf_entity(t->rdf, triple->at[WFRE_RDF_O]) == WFRE_NONE) {
+        for (int place = 0; place < WFRE_RDF_PLACES; place++)
+            CHECK(take_term(t, triple->at[place], &ids[place], error));
+        return wfre_quads_add(&t->builder->attributes.named, graph, ids[0], ids[1], ids[2], error);
+    }
+    for (int place = 0; place < WFRE_RDF_PLACES; place += 2) {
+        wfre_name name = wfre_graph_entity_name(wfre_rdf_graph(t->rdf), triple->at[place]);
+        ids[place] = wfre_strings_find(&t->builder->entities, name.bytes, name.length);
+    }
+    wfre_name name = wfre_graph_relation_name(wfre_rdf_graph(t->rdf), relation);
+    ids[1] = wfre_strings_find(&t->builder->relations, name.bytes, name.length);
+    if (relation == WFRE_NONE || ids[0] == WFRE_NONE || ids[1] == WFRE_NONE || ids[2] == WFRE_NONE)
+        return WFRE_OK;
+    return wfre_quads_add(&t->builder->named, graph, ids[0], ids[1], ids[2], error);
+}
+
+static wfre_status take_graph(taking *t, size_t index, wfre_error *error)
+{
+    static const wfre_rdf_triple ANY = {{WFRE_NONE, WFRE_NONE, WFRE_NONE}};
+    wfre_name iri = wfre_rdf_named_iri(t->rdf, index);
+    const wfre_rdf *view;
+    wfre_rdf_scan scan = {0};
+    wfre_rdf_triple triple;
+    uint32_t graph;
+    wfre_status status;
+    CHECK(wfre_strings_intern(&t->builder->graphs, iri.bytes, iri.length, &graph, error));
+    CHECK(wfre_rdf_named_view(t->rdf, index, &view, error));
+    TRY(wfre_rdf_scan_open(&scan, view, &ANY, WFRE_RDF_SPO, error));
+    while (wfre_rdf_scan_next(&scan, &triple))
+        TRY(take_quad(t, graph, &triple, error));
+cleanup:
+    wfre_rdf_scan_free(&scan);
+    return status;
+}
+
 static wfre_status take_attributes(wfre_graph_builder *builder, const wfre_graph *graph,
                                    const char *mark, wfre_error *error)
 {
@@ -134,6 +176,8 @@ static wfre_status take_attributes(wfre_graph_builder *builder, const wfre_graph
     TRY(wfre_rdf_open(graph, WFRE_TEST, &rdf, error));
     t.rdf = rdf;
     TRY(take_rows(&t, graph, error));
+    for (size_t i = 0; i < wfre_rdf_named_count(rdf); i++)
+        TRY(take_graph(&t, i, error));
     for (size_t i = 0; wfre_graph_prefix(graph, i, &prefix, &iri); i++)
         TRY(wfre_graph_builder_prefix(builder, prefix, iri, error));
     builder->rdf_names |= (graph->header->flags & WFRE_IMAGE_RDF_NAMES) != 0;

@@ -13,6 +13,7 @@ typedef struct context {
     wfre_import_job *job;
     wfre_text scratch;
     char blank_prefix[32]; /* blank nodes of different files differ, whatever they are called */
+    uint32_t graph;        /* the named graph of the statement at hand, or WFRE_NONE */
 } context;
 
 /* ---- entities and relations --------------------------------------------------------------- */
@@ -71,7 +72,10 @@ static wfre_status add_edge(context *c, const wfre_rdf_value *triple, wfre_error
         wfre_graph_builder_relation(builder, predicate.bytes, predicate.length, &relation, error));
     CHECK(entity_of(c, &triple[WFRE_RDF_S], &head, error));
     CHECK(entity_of(c, &triple[WFRE_RDF_O], &tail, error));
-    return wfre_graph_builder_triple(builder, c->job->split, head, relation, tail, error);
+    CHECK(wfre_graph_builder_triple(builder, c->job->split, head, relation, tail, error));
+    return c->graph == WFRE_NONE
+               ? WFRE_OK
+               : wfre_quads_add(&builder->named, c->graph, head, relation / 2, tail, error);
 }
 
 static wfre_status add_attribute(context *c, const wfre_rdf_value *triple, wfre_error *error)
@@ -80,8 +84,11 @@ static wfre_status add_attribute(context *c, const wfre_rdf_value *triple, wfre_
     uint32_t terms[WFRE_RDF_PLACES];
     for (int place = 0; place < WFRE_RDF_PLACES; place++)
         CHECK(wfre_attributes_term(attributes, &triple[place], &terms[place], error));
-    return wfre_attributes_add(attributes, terms[WFRE_RDF_S], terms[WFRE_RDF_P], terms[WFRE_RDF_O],
-                               error);
+    CHECK(wfre_attributes_add(attributes, terms[WFRE_RDF_S], terms[WFRE_RDF_P], terms[WFRE_RDF_O],
+                              error));
+    return c->graph == WFRE_NONE ? WFRE_OK
+                                 : wfre_quads_add(&attributes->named, c->graph, terms[WFRE_RDF_S],
+                                                  terms[WFRE_RDF_P], terms[WFRE_RDF_O], error);
 }
 
 /* ---- statements --------------------------------------------------------------------------- */
@@ -116,6 +123,18 @@ static wfre_status place_statement(context *c, const wfre_rdf_value *triple, wfr
     return WFRE_OK;
 }
 
+/* The named graph of a statement. Those that are named by blank nodes cannot be asked for, and are
+ * counted. */
+static wfre_status find_graph(context *c, const wfre_rdf_value *graph, wfre_error *error)
+{
+    c->graph = WFRE_NONE;
+    if (graph && graph->kind == WFRE_RDF_IRI)
+        return wfre_strings_intern(&c->job->builder->graphs, graph->text.bytes, graph->text.length,
+                                   &c->graph, error);
+    c->job->report->named += graph != NULL;
+    return WFRE_OK;
+}
+
 static wfre_status on_statement(void *handle, const wfre_rdf_value given[WFRE_RDF_PLACES],
                                 const wfre_rdf_value *graph, wfre_error *error)
 {
@@ -124,7 +143,7 @@ static wfre_status on_statement(void *handle, const wfre_rdf_value given[WFRE_RD
     wfre_text labels[2] = {{0}};
     wfre_status status;
     TRY(wfre_import_tick(c->job, error));
-    c->job->report->named += graph != NULL;
+    TRY(find_graph(c, graph, error));
     TRY(tell_apart(c, &triple[WFRE_RDF_S], &labels[0], error));
     TRY(tell_apart(c, &triple[WFRE_RDF_O], &labels[1], error));
     TRY(place_statement(c, triple, error));
@@ -230,14 +249,14 @@ const wfre_importer wfre_importer_ttl = {
 
 const wfre_importer wfre_importer_nq = {
     .name = "nq",
-    .about = "RDF N-Quads (.nq); the names of graphs are not kept",
+    .about = "RDF N-Quads (.nq), with its named graphs",
     .recognises = recognises_nq,
     .read = read_nq,
 };
 
 const wfre_importer wfre_importer_trig = {
     .name = "trig",
-    .about = "RDF TriG (.trig); the names of graphs are not kept",
+    .about = "RDF TriG (.trig), with its named graphs",
     .recognises = recognises_trig,
     .read = read_trig,
 };

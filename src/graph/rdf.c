@@ -1,5 +1,5 @@
 /* Terms of a graph: from numbers to values and back. */
-#include "graph/rdf.h"
+#include "graph/rdf_named.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +98,10 @@ wfre_status wfre_rdf_open(const wfre_graph *graph, wfre_split split, wfre_rdf **
         .split = split,
         .edges = wfre_graph_adjacency(graph, split),
         .packed = graph->attributes,
+        .attributes = graph->predicates,
+        .attribute_count = graph->predicate_count,
+        .triples = wfre_graph_triples(graph, split) + graph->header->attributes,
+        .with_edges = graph->header->entities,
         .entities = graph->header->entities,
         .dictionary = graph->header->dictionary_terms,
         .blanks = graph->header->blanks,
@@ -116,6 +120,7 @@ wfre_status wfre_rdf_open(const wfre_graph *graph, wfre_split split, wfre_rdf **
     }
     number_relations(rdf);
     list_predicates(rdf);
+    TRY(wfre_rdf_list_named(rdf, error));
     *result = rdf;
     rdf = NULL;
 cleanup:
@@ -127,12 +132,15 @@ void wfre_rdf_close(wfre_rdf *rdf)
 {
     if (!rdf)
         return;
-    wfre_free(rdf->relation_terms);
-    wfre_free(rdf->own);
+    wfre_rdf_owned_free(rdf);
+    if (!rdf->shares) {
+        wfre_free(rdf->relation_terms);
+        wfre_free(rdf->own);
+        wfre_text_free(&rdf->entity_prefix);
+        wfre_text_free(&rdf->relation_prefix);
+    }
     wfre_free(rdf->predicates);
     wfre_free(rdf->predicate_terms);
-    wfre_text_free(&rdf->entity_prefix);
-    wfre_text_free(&rdf->relation_prefix);
     wfre_free(rdf);
 }
 
@@ -153,7 +161,7 @@ uint32_t wfre_rdf_terms(const wfre_rdf *rdf)
 
 uint64_t wfre_rdf_triples(const wfre_rdf *rdf)
 {
-    return wfre_graph_triples(rdf->graph, rdf->split) + rdf->graph->header->attributes;
+    return rdf->triples;
 }
 
 /* ---- prefixes ----------------------------------------------------------------------------- */

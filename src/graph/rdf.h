@@ -15,7 +15,8 @@
  * an entity) or "r:" (of a relation), and the name percent-coded; "e/" and "r/" if the base does
  * not end in a colon. A relation whose name is the IRI of an entity is the same term.
  *
- * Named graphs are not kept: importers put all their triples into this one and count them. */
+ * The triples of named graphs are among these, whatever graph they belong to; each named graph is a
+ * view of its own, too. */
 #ifndef WFRE_SRC_GRAPH_RDF_H
 #define WFRE_SRC_GRAPH_RDF_H
 
@@ -84,6 +85,17 @@ WFRE_NODISCARD wfre_status wfre_rdf_label(const wfre_rdf *rdf, wfre_rdf_id id, w
  * unless a source declared them. Appended to `iri`; false if there is none. */
 bool wfre_graph_find_prefix(const wfre_graph *graph, const char *prefix, size_t length,
                             wfre_text *iri);
+
+/* ---- named graphs (rdf_named.c) ----------------------------------------------------------- */
+
+size_t wfre_rdf_named_count(const wfre_rdf *rdf);
+wfre_name wfre_rdf_named_iri(const wfre_rdf *rdf, size_t index);
+/* The view of one, which belongs to `rdf`; made by the first call. Terms have the same numbers. */
+WFRE_NODISCARD wfre_status wfre_rdf_named_view(const wfre_rdf *rdf, size_t index,
+                                               const wfre_rdf **view, wfre_error *error);
+/* The view of several together, or of none; the caller closes it before `rdf`. */
+WFRE_NODISCARD wfre_status wfre_rdf_merge(const wfre_rdf *rdf, const size_t *graphs, size_t count,
+                                          wfre_rdf **view, wfre_error *error);
 
 /* ---- triples ------------------------------------------------------------------------------ */
 

@@ -15,7 +15,7 @@
 
 static wfre_list targets_of(const wfre_rdf *rdf, uint32_t pair, int backward, wfre_rdf_id near)
 {
-    if (pair == WFRE_NONE || near >= rdf->entities)
+    if (pair == WFRE_NONE || near >= rdf->with_edges)
         return (wfre_list){NULL, 0};
     return wfre_graph_targets(rdf->graph, rdf->split, 2 * pair + (uint32_t)backward, near);
 }
@@ -35,7 +35,7 @@ static uint64_t count_edges(const wfre_rdf *rdf, wfre_rdf_id near, int backward)
 {
     const wfre_adjacency *edges = rdf->edges;
     uint64_t sum = 0;
-    if (near >= rdf->entities)
+    if (near >= rdf->with_edges)
         return 0;
     uint32_t i, end = wfre_entity_edges(edges, near, &i);
     for (; i < end; i++)
@@ -59,7 +59,7 @@ bool wfre_rdf_has(const wfre_rdf *rdf, const wfre_rdf_triple *triple)
     const wfre_rdf_predicate *predicate = wfre_rdf_find_predicate(rdf, p);
     if (!predicate)
         return false;
-    if (s < rdf->entities && o < rdf->entities)
+    if (s < rdf->with_edges && o < rdf->with_edges)
         return wfre_list_has(targets_of(rdf, predicate->pair, 0, s), o);
     return predicate->attribute != WFRE_NONE && count_rows(rdf, WFRE_RDF_SPO, s, p, o, 3) > 0;
 }
@@ -68,7 +68,7 @@ bool wfre_rdf_has(const wfre_rdf *rdf, const wfre_rdf_triple *triple)
 static uint64_t count_between(const wfre_rdf *rdf, wfre_rdf_id s, wfre_rdf_id o)
 {
     uint64_t sum = 0;
-    if (s < rdf->entities && o < rdf->entities) {
+    if (s < rdf->with_edges && o < rdf->with_edges) {
         const wfre_adjacency *edges = rdf->edges;
         uint32_t i, end = wfre_entity_edges(edges, s, &i);
         for (; i < end; i++)
@@ -95,7 +95,7 @@ static uint64_t count_of_predicate(const wfre_rdf *rdf, wfre_rdf_id s, wfre_rdf_
     if (o != WFRE_NONE)
         return targets_of(rdf, predicate->pair, 1, o).count +
                (attributes ? count_rows(rdf, WFRE_RDF_POS, p, o, 0, 2) : 0);
-    uint64_t sum = attributes ? rdf->graph->predicates[predicate->attribute].triples : 0;
+    uint64_t sum = attributes ? rdf->attributes[predicate->attribute].triples : 0;
     if (predicate->pair != WFRE_NONE)
         sum += wfre_graph_relation_triples(rdf->graph, rdf->split, 2 * predicate->pair);
     return sum;
@@ -116,8 +116,8 @@ uint64_t wfre_rdf_count(const wfre_rdf *rdf, const wfre_rdf_triple *pattern)
     if (o == WFRE_NONE)
         return wfre_rdf_triples(rdf);
     uint64_t sum = count_edges(rdf, o, 1);
-    for (uint32_t i = 0; i < rdf->graph->predicate_count; i++)
-        sum += count_rows(rdf, WFRE_RDF_POS, rdf->graph->predicates[i].term, o, 0, 2);
+    for (uint32_t i = 0; i < rdf->attribute_count; i++)
+        sum += count_rows(rdf, WFRE_RDF_POS, rdf->attributes[i].term, o, 0, 2);
     return sum;
 }
 
@@ -132,7 +132,7 @@ uint64_t wfre_rdf_distinct(const wfre_rdf *rdf, wfre_rdf_id id, wfre_rdf_place p
             wfre_graph_sources(rdf->graph, rdf->split, 2 * predicate->pair + (place == WFRE_RDF_O))
                 .count;
     if (predicate->attribute != WFRE_NONE) {
-        const wfre_attribute_predicate *row = &rdf->graph->predicates[predicate->attribute];
+        const wfre_attribute_predicate *row = &rdf->attributes[predicate->attribute];
         sum += place == WFRE_RDF_O ? row->objects : row->subjects;
     }
     return sum;
@@ -173,7 +173,7 @@ static wfre_status collect_edges(wfre_rdf_column *column, const wfre_rdf *rdf, w
                                  int backward, wfre_rdf_id far, bool predicates, wfre_error *error)
 {
     const wfre_adjacency *edges = rdf->edges;
-    if (near >= rdf->entities)
+    if (near >= rdf->with_edges)
         return WFRE_OK;
     uint32_t at, end = wfre_entity_edges(edges, near, &at);
     for (; at < end; at++) {
@@ -211,8 +211,8 @@ static wfre_status collect_at_object(wfre_rdf_column *column, const wfre_rdf *rd
                                      bool predicates, wfre_error *error)
 {
     CHECK(collect_edges(column, rdf, o, 1, WFRE_NONE, predicates, error));
-    for (uint32_t i = 0; i < rdf->graph->predicate_count; i++) {
-        wfre_triple prefix = {{rdf->graph->predicates[i].term, o, 0}};
+    for (uint32_t i = 0; i < rdf->attribute_count; i++) {
+        wfre_triple prefix = {{rdf->attributes[i].term, o, 0}};
         if (predicates && wfre_packed_count(&rdf->packed[WFRE_RDF_POS], &prefix, 2) > 0)
             CHECK(collect(column, prefix.field[0], error));
         if (!predicates)
@@ -234,7 +234,7 @@ static wfre_status collect_objects(wfre_rdf_column *column, const wfre_rdf *rdf,
         if (cursor.row.field[1] < rdf->terms)
             bits[cursor.row.field[1] / 64] |= (uint64_t)1 << cursor.row.field[1] % 64;
     for (wfre_rdf_id id = 0; id < rdf->terms; id++)
-        if (bits[id / 64] >> id % 64 & 1 || (id < rdf->entities && has_edge(rdf, id, 1)))
+        if (bits[id / 64] >> id % 64 & 1 || (id < rdf->with_edges && has_edge(rdf, id, 1)))
             TRY(collect(column, id, error));
 cleanup:
     wfre_free(bits);
@@ -283,7 +283,7 @@ static void open_ends(wfre_rdf_column *column, const wfre_rdf *rdf, wfre_rdf_id 
         set_list(column, wfre_graph_sources(rdf->graph, rdf->split,
                                             2 * predicate->pair + (uint32_t)!subjects));
     if (attributes) {
-        const wfre_attribute_predicate *row = &rdf->graph->predicates[predicate->attribute];
+        const wfre_attribute_predicate *row = &rdf->attributes[predicate->attribute];
         set_rows(column, rdf, subjects ? WFRE_RDF_PSO : WFRE_RDF_POS, (wfre_triple){{p, 0, 0}}, 1,
                  subjects ? row->subjects : row->objects);
     }
@@ -350,10 +350,10 @@ static bool seek_list(wfre_rdf_column *column, wfre_rdf_id least, wfre_rdf_id *m
 {
     if (column->subjects) {
         wfre_entity entity = least;
-        while (entity < column->subjects->entities && !has_edge(column->subjects, entity, 0))
+        while (entity < column->subjects->with_edges && !has_edge(column->subjects, entity, 0))
             entity++;
         *member = entity;
-        return entity < column->subjects->entities;
+        return entity < column->subjects->with_edges;
     }
     column->at = wfre_gallop(column->ids, column->at, column->count, least);
     if (column->at >= column->count)

@@ -61,7 +61,11 @@ struct wfre_rdf {
     const wfre_graph *graph;
     wfre_split split;
     const wfre_adjacency *edges;
-    const wfre_packed *packed; /* by order: SPO, PSO, POS */
+    const wfre_packed *packed;                         /* by order: SPO, PSO, POS */
+    const struct wfre_attribute_predicate *attributes; /* the predicates of what is packed */
+    uint32_t attribute_count;
+    uint64_t triples;
+    uint32_t with_edges; /* entities below this may have edges: all, or none in a named graph */
     uint32_t entities, dictionary, blanks;
     uint32_t terms;
     wfre_rdf_id *relation_terms;    /* by pair */
@@ -71,6 +75,12 @@ struct wfre_rdf {
     wfre_rdf_id *predicate_terms; /* of those that have a triple in the split */
     uint32_t live_count;
     wfre_text entity_prefix, relation_prefix;
+    bool shares;                  /* relation_terms, own and the prefixes are another view's */
+    struct wfre_rdf_named *named; /* the named graphs, as far as they were asked for */
+    wfre_packed owned_packed[3];  /* of a named graph */
+    struct wfre_attribute_predicate *owned_attributes;
+    wfre_text owned_bytes[3];
+    wfre_packed_head *owned_heads[3];
 };
 
 /* The row of a predicate, or NULL. */

@@ -103,7 +103,7 @@ static bool next_predicate(wfre_rdf_scan *scan)
         load_predicate(scan->rdf, e);
         return true;
     }
-    while (e->by_subject && e->subject + 1 < scan->rdf->entities) {
+    while (e->by_subject && e->subject + 1 < scan->rdf->with_edges) {
         list_predicates(scan, ++e->subject);
         if (e->predicate_count > 0)
             return true;
@@ -158,7 +158,7 @@ static void seek_edge(wfre_rdf_scan *scan, const wfre_rdf_triple *least)
     wfre_rdf_edges *e = &scan->edges;
     wfre_rdf_place near = e->backward ? WFRE_RDF_O : WFRE_RDF_S;
     wfre_rdf_place far = e->backward ? WFRE_RDF_S : WFRE_RDF_O;
-    if (e->found && e->by_subject && least->at[WFRE_RDF_S] >= scan->rdf->entities)
+    if (e->found && e->by_subject && least->at[WFRE_RDF_S] >= scan->rdf->with_edges)
         e->found = false;
     if (e->found && e->by_subject && least->at[WFRE_RDF_S] > e->subject) {
         e->subject = least->at[WFRE_RDF_S];
@@ -195,7 +195,7 @@ static void seek_edge(wfre_rdf_scan *scan, const wfre_rdf_triple *least)
 static void settle_row(wfre_rdf_scan *scan)
 {
     wfre_rdf_rows *r = &scan->rows;
-    const wfre_graph *graph = scan->rdf->graph;
+    const wfre_rdf *rdf = scan->rdf;
     for (;;) {
         const wfre_packed_cursor *cursor = &r->cursor;
         bool inside =
@@ -209,8 +209,8 @@ static void settle_row(wfre_rdf_scan *scan)
         }
         if (inside) {
             wfre_packed_next(&r->cursor);
-        } else if (r->by_predicate && r->predicate + 1 < graph->predicate_count) {
-            r->prefix.field[0] = graph->predicates[++r->predicate].term;
+        } else if (r->by_predicate && r->predicate + 1 < rdf->attribute_count) {
+            r->prefix.field[0] = rdf->attributes[++r->predicate].term;
             r->cursor = wfre_packed_find(&scan->rdf->packed[r->order], &r->prefix);
         } else {
             r->found = false;
@@ -261,9 +261,9 @@ static void open_at_subject(wfre_rdf_scan *scan, const wfre_rdf_predicate *predi
     wfre_rdf_id s = pattern->at[WFRE_RDF_S], p = pattern->at[WFRE_RDF_P];
     wfre_rdf_edges *e = &scan->edges;
     e->far = pattern->at[WFRE_RDF_O];
-    if (s < scan->rdf->entities && p == WFRE_NONE) {
+    if (s < scan->rdf->with_edges && p == WFRE_NONE) {
         list_predicates(scan, s);
-    } else if (s < scan->rdf->entities) {
+    } else if (s < scan->rdf->with_edges) {
         e->near = s;
         e->predicates = predicate;
         e->predicate_count = 1;
@@ -282,9 +282,9 @@ static void open_at_object(wfre_rdf_scan *scan, const wfre_rdf_predicate *predic
     wfre_rdf_id o = pattern->at[WFRE_RDF_O], p = pattern->at[WFRE_RDF_P];
     wfre_rdf_edges *e = &scan->edges;
     e->backward = 1;
-    if (o < scan->rdf->entities && p == WFRE_NONE) {
+    if (o < scan->rdf->with_edges && p == WFRE_NONE) {
         list_predicates(scan, o);
-    } else if (o < scan->rdf->entities) {
+    } else if (o < scan->rdf->with_edges) {
         e->near = o;
         e->predicates = predicate;
         e->predicate_count = 1;
@@ -292,8 +292,8 @@ static void open_at_object(wfre_rdf_scan *scan, const wfre_rdf_predicate *predic
     }
     if (p != WFRE_NONE) {
         start_rows(scan, WFRE_RDF_POS, (wfre_triple){{p, o, 0}}, 2, WFRE_NONE);
-    } else if (scan->rdf->graph->predicate_count > 0) {
-        wfre_triple prefix = {{scan->rdf->graph->predicates[0].term, o, 0}};
+    } else if (scan->rdf->attribute_count > 0) {
+        wfre_triple prefix = {{scan->rdf->attributes[0].term, o, 0}};
         scan->rows = (wfre_rdf_rows){
             .cursor = wfre_packed_find(&scan->rdf->packed[WFRE_RDF_POS], &prefix),
             .order = WFRE_RDF_POS,
@@ -313,7 +313,7 @@ static void open_wide(wfre_rdf_scan *scan, const wfre_rdf_predicate *predicate)
     wfre_rdf_edges *e = &scan->edges;
     bool by_object = scan->order == WFRE_RDF_POS || scan->order == WFRE_RDF_OPS;
     if (!predicate && scan->order == WFRE_RDF_SPO) {
-        e->by_subject = rdf->entities > 0;
+        e->by_subject = rdf->with_edges > 0;
         if (e->by_subject)
             list_predicates(scan, 0);
         start_rows(scan, WFRE_RDF_SPO, (wfre_triple){{0}}, 0, WFRE_NONE);

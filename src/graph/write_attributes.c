@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "graph/builder.h"
 #include "graph/image.h"
+#include "graph/rdf_named.h"
 
 static wfre_status put_terms(wfre_image_writer *to, const wfre_attribute_sections *from,
                              wfre_error *error)
@@ -96,6 +97,65 @@ static wfre_status put_triples(wfre_image_writer *to, wfre_attribute_sections *a
                           a->predicate_count * sizeof *a->predicates, error);
 }
 
+/* Quads by graph: those of graph i are rows[begin[i]] to rows[begin[i + 1]]. */
+typedef struct arranged {
+    wfre_triple *rows;
+    size_t *begin;
+} arranged;
+
+static bool arrange(const wfre_quads *quads, uint32_t graphs, arranged *to)
+{
+    to->rows = wfre_alloc(quads->count + 1, sizeof *to->rows);
+    to->begin = wfre_alloc_zero((size_t)graphs + 2, sizeof *to->begin);
+    if (!to->rows || !to->begin)
+        return false;
+    for (size_t i = 0; i < quads->count; i++)
+        to->begin[quads->graphs[i] + 2]++;
+    for (uint32_t i = 0; i < graphs; i++)
+        to->begin[i + 2] += to->begin[i + 1];
+    for (size_t i = 0; i < quads->count; i++)
+        to->rows[to->begin[quads->graphs[i] + 1]++] = quads->rows[i];
+    return true;
+}
+
+static void put_arranged(wfre_text *text, const arranged *from, uint32_t graph)
+{
+    wfre_text_char(text, '\t');
+    wfre_named_put(text, from->rows + from->begin[graph],
+                   from->begin[graph + 1] - from->begin[graph]);
+}
+
+/* A line for each named graph (graph/rdf_named.c). */
+static wfre_status put_graphs(wfre_text *text, const wfre_graph_builder *builder, wfre_error *error)
+{
+    arranged edges = {0}, attributes = {0};
+    uint32_t graphs = builder->graphs.count;
+    wfre_status status = WFRE_OK;
+    if (graphs == 0)
+        return WFRE_OK;
+    if (!arrange(&builder->named, graphs, &edges) ||
+        !arrange(&builder->attributes.named, graphs, &attributes)) {
+        status = wfre_fail_memory(error, "writing named graphs");
+        goto cleanup;
+    }
+    for (uint32_t i = 0; i < graphs; i++) {
+        size_t length;
+        const char *name = wfre_strings_get(&builder->graphs, i, &length);
+        wfre_text_add(text, "@graph\t");
+        wfre_text_append(text, name, length);
+        put_arranged(text, &edges, i);
+        put_arranged(text, &attributes, i);
+        wfre_text_char(text, '\n');
+    }
+    TRY(wfre_text_status(text, "writing named graphs", error));
+cleanup:
+    wfre_free(edges.rows);
+    wfre_free(edges.begin);
+    wfre_free(attributes.rows);
+    wfre_free(attributes.begin);
+    return status;
+}
+
 /* "name <TAB> IRI <LF>" each, in the order of declaration; "@base" is the base. */
 static wfre_status put_prefixes(wfre_image_writer *to, const wfre_graph_builder *builder,
                                 wfre_error *error)
@@ -117,6 +177,7 @@ static wfre_status put_prefixes(wfre_image_writer *to, const wfre_graph_builder 
         wfre_text_char(&text, '\n');
     }
     TRY(wfre_text_status(&text, "writing prefixes", error));
+    TRY(put_graphs(&text, builder, error));
     TRY(wfre_image_put(to, WFRE_PREFIXES, text.data, text.length, error));
 cleanup:
     wfre_text_free(&text);

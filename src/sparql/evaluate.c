@@ -158,7 +158,7 @@ static bool still_valid(const wfre_sq_exec *x, const wfre_sq_node *node)
     for (uint32_t i = 0; i < node->given_count; i++)
         if (node->given_terms[i] != x->row[node->given[i]])
             return false;
-    return node->table->complete;
+    return node->table->complete && node->given_graph == x->rdf;
 }
 
 /* Makes the table of the last child, with nothing bound but what is substituted. */
@@ -168,6 +168,7 @@ static wfre_sq_flow fill_table(wfre_sq_exec *x, wfre_sq_node *node)
     if (still_valid(x, node))
         return WFRE_SQ_GO;
     wfre_sq_table_free(x, node->table);
+    node->given_graph = x->rdf;
     wfre_rdf_id *saved = wfre_alloc(slots + node->table->width + 1, sizeof *saved);
     if (!saved)
         return wfre_sq_no_memory(x);
@@ -362,6 +363,8 @@ wfre_sq_flow wfre_sq_run(wfre_sq_exec *x, const wfre_sq_node *node, wfre_sq_sink
         return run_table(x, own, sink);
     case WFRE_SQ_N_SUBQUERY:
         return wfre_sq_run_selection(x, node->selection, sink);
+    case WFRE_SQ_N_GRAPH:
+        return wfre_sq_run_graph(x, node, sink);
     case WFRE_SQ_N_PREDICT:
         return wfre_sq_run_predict(x, own, sink);
     default:

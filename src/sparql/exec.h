@@ -46,11 +46,29 @@ typedef struct wfre_sq_class {
     wfre_sq_moment_kind kind;
 } wfre_sq_class;
 
+/* ---- graphs ------------------------------------------------------------------------------- */
+
+typedef struct wfre_sq_named {
+    wfre_rdf_id name;
+    size_t index; /* among the snapshot's named graphs; their number: the whole */
+} wfre_sq_named;
+
+/* What FROM, FROM NAMED and GRAPH mean (dataset.c). */
+typedef struct wfre_sq_dataset {
+    const wfre_rdf *all;  /* the whole snapshot */
+    const wfre_rdf *main; /* the default graph */
+    wfre_rdf *merged;     /* if it had to be made */
+    wfre_sq_named *named; /* what GRAPH can name */
+    size_t named_count, named_capacity;
+    wfre_rdf_id name; /* of the graph that is asked at present, within GRAPH */
+} wfre_sq_dataset;
+
 /* ---- the run ------------------------------------------------------------------------------ */
 
 struct wfre_sq_exec {
     const struct wfre_sparql *query;
-    const wfre_rdf *rdf;
+    const wfre_rdf *rdf; /* the graph that is asked at present */
+    wfre_sq_dataset dataset;
     uint32_t own; /* made-up terms have ids from here on */
     const wfre_sparql_run_options *options;
     bool converts; /* the query becomes a formula and is not run */
@@ -58,7 +76,7 @@ struct wfre_sq_exec {
     wfre_status status;
     wfre_sq_sink *halted;
     wfre_rdf_id *row;
-    wfre_rdf_id *constants; /* the terms of the query's constants; behind them the graph's name */
+    wfre_rdf_id *constants; /* the terms of the query's constants */
     struct wfre_sq_plan *plan;
     wfre_sq_terms terms;
     struct wfre_sq_class *classes;     /* what the graph's classes of literals are */
@@ -92,9 +110,7 @@ wfre_sq_flow wfre_sq_charge(wfre_sq_exec *x, size_t bytes, const char *what);
 void wfre_sq_release(wfre_sq_exec *x, size_t bytes);
 wfre_sq_flow wfre_sq_no_memory(wfre_sq_exec *x);
 
-/* The name of the one graph: the base of its import, unless that is the one that names get which
- * are no IRIs; WFRE_NONE if it has none. */
-wfre_sq_flow wfre_sq_graph_name(wfre_sq_exec *x, wfre_rdf_id *name);
+/* Whether the base of an import is a name that was given. */
 static inline bool wfre_sq_names_graph(wfre_name base)
 {
     return base.length > 0 && !wfre_sq_name_is(base, "urn:wfre:");

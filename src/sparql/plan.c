@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "sparql/dataset.h"
 #include "sparql/planner.h"
 #include "sparql/predict.h"
 #include "sparql/selection.h"
@@ -43,13 +44,14 @@ static wfre_sq_flow compile_values(wfre_sq_planner *pl, const wfre_sq_pattern *p
 {
     size_t cells = (size_t)pattern->count * pattern->width;
     GO(wfre_sq_node_new(pl, WFRE_SQ_N_VALUES, pattern, node));
-    (*node)->cells = wfre_arena_alloc(pl->arena, cells + 1, sizeof *(*node)->cells);
-    if (!(*node)->cells)
+    wfre_rdf_id *terms = wfre_arena_alloc(pl->arena, cells + 1, sizeof *terms);
+    if (!terms)
         return wfre_sq_no_memory(pl->x);
-    for (size_t i = 0; i < cells; i++)
-        (*node)->cells[i] = pattern->cells[i].kind == WFRE_SQ_UNDEF
-                                ? WFRE_NONE
-                                : pl->x->constants[pattern->cells[i].constant];
+    (*node)->cells = pattern->graph ? &pl->x->dataset.name : terms;
+    for (size_t i = 0; i < cells && !pattern->graph; i++)
+        terms[i] = pattern->cells[i].kind == WFRE_SQ_UNDEF
+                       ? WFRE_NONE
+                       : pl->x->constants[pattern->cells[i].constant];
     (*node)->estimate = pattern->count;
     return wfre_sq_wrap(pl, in, in->filters, in->filter_count, node);
 }
@@ -131,39 +133,58 @@ static wfre_sq_flow compile_behind(wfre_sq_planner *pl, wfre_sq_node **node)
     return compile_prediction(pl, *node);
 }
 
-/* GRAPH: a snapshot has one graph. Its name is the base that it was imported with, if any; then it
- * is the default graph and the one named graph. GRAPH ?g P is P joined with VALUES ?g { name }. */
-static wfre_sq_flow compile_graph(wfre_sq_planner *pl, const wfre_sq_pattern *pattern,
-                                  const wfre_sq_entry *in, wfre_sq_node **node)
+/* GRAPH ?g P: P joined with the one row that has the name of the graph at hand. */
+static wfre_sq_flow join_name(wfre_sq_planner *pl, const wfre_sq_pattern *pattern,
+                              const wfre_sq_pattern **joined)
 {
-    wfre_rdf_id name;
-    GO(wfre_sq_graph_name(pl->x, &name));
-    bool given = pattern->name.kind == WFRE_SQ_IRI;
-    if (name == WFRE_NONE || (given && pl->x->constants[pattern->name.constant] != name))
-        return wfre_sq_node_new(pl, WFRE_SQ_N_NOTHING, pattern, node);
-    if (given)
-        return wfre_sq_compile(pl, pattern->children[0], in, node);
-    wfre_sq_pattern *values = wfre_arena_alloc(pl->arena, 1, sizeof *values);
-    wfre_sq_pattern *join = wfre_arena_alloc(pl->arena, 1, sizeof *join);
+    wfre_sq_pattern *values = wfre_arena_alloc(pl->arena, 2, sizeof *values);
     wfre_sq_pattern **both = wfre_arena_alloc(pl->arena, 2, sizeof *both);
     wfre_sq_term *cell = wfre_arena_alloc(pl->arena, 1, sizeof *cell);
     wfre_sq_slot *column = wfre_arena_alloc(pl->arena, 1, sizeof *column);
-    if (!values || !join || !both || !cell || !column)
+    if (!values || !both || !cell || !column)
         return wfre_sq_no_memory(pl->x);
     *column = pattern->name.slot;
-    /* the name is entered behind the query's own constants */
-    *cell = (wfre_sq_term){.kind = WFRE_SQ_IRI, .constant = pl->x->query->constant_count};
-    *values = (wfre_sq_pattern){.kind = WFRE_SQ_VALUES,
-                                .count = 1,
-                                .width = 1,
-                                .columns = column,
-                                .cells = cell,
-                                .slot = WFRE_NONE};
+    *cell = (wfre_sq_term){.kind = WFRE_SQ_IRI};
+    values[0] = (wfre_sq_pattern){.kind = WFRE_SQ_VALUES,
+                                  .count = 1,
+                                  .width = 1,
+                                  .columns = column,
+                                  .cells = cell,
+                                  .graph = true,
+                                  .slot = WFRE_NONE};
     both[0] = pattern->children[0];
-    both[1] = values;
-    *join =
+    both[1] = &values[0];
+    values[1] =
         (wfre_sq_pattern){.kind = WFRE_SQ_JOIN, .count = 2, .children = both, .slot = WFRE_NONE};
-    return wfre_sq_compile(pl, join, in, node);
+    *joined = &values[1];
+    return WFRE_SQ_GO;
+}
+
+/* Filters with EXISTS stay outside: they ask the graph around. */
+static wfre_sq_flow compile_graph(wfre_sq_planner *pl, const wfre_sq_pattern *pattern,
+                                  const wfre_sq_entry *in, wfre_sq_node **node)
+{
+    wfre_sq_entry down = *in, stay = *in;
+    const wfre_sq_pattern *inner = pattern->children[0];
+    bool given = pattern->name.kind == WFRE_SQ_IRI;
+    size_t count = pl->x->dataset.named_count;
+    if (count == 0 ||
+        (given && wfre_sq_dataset_find(pl->x, pl->x->constants[pattern->name.constant]) == count))
+        return wfre_sq_node_new(pl, WFRE_SQ_N_NOTHING, pattern, node);
+    down.filters = stay.filters = NULL;
+    down.filter_count = stay.filter_count = 0;
+    for (uint32_t i = 0; i < in->filter_count; i++) {
+        wfre_sq_entry *to = wfre_sq_has_exists(in->filters[i]) ? &stay : &down;
+        GO(wfre_sq_add_filter(pl, &to->filters, &to->filter_count, in->filters[i]));
+    }
+    if (!given)
+        GO(join_name(pl, pattern, &inner));
+    GO(wfre_sq_node_new(pl, WFRE_SQ_N_GRAPH, pattern, node));
+    GO(wfre_sq_node_room(pl, *node, 1));
+    GO(wfre_sq_compile(pl, inner, &down, &(*node)->children[0]));
+    (*node)->count = 1;
+    (*node)->estimate = (*node)->children[0]->estimate;
+    return wfre_sq_wrap(pl, in, stay.filters, stay.filter_count, node);
 }
 
 wfre_sq_flow wfre_sq_compile(wfre_sq_planner *pl, const wfre_sq_pattern *pattern,

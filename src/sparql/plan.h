@@ -78,6 +78,7 @@ typedef enum wfre_sq_node_kind {
     WFRE_SQ_N_NOTHING, /* no solutions */
     WFRE_SQ_N_TABLE,   /* its child's solutions, kept */
     WFRE_SQ_N_SUBQUERY,
+    WFRE_SQ_N_GRAPH, /* its child in a named graph */
     WFRE_SQ_N_PREDICT
 } wfre_sq_node_kind;
 
@@ -94,12 +95,13 @@ typedef struct wfre_sq_node {
     wfre_sq_step *steps;
     uint32_t atom_count;
     wfre_sq_atom *atoms;
-    wfre_rdf_id *cells;   /* of VALUES */
-    wfre_sq_table *table; /* of TABLE and EXCEPT */
+    const wfre_rdf_id *cells; /* of VALUES */
+    wfre_sq_table *table;     /* of TABLE and EXCEPT */
     uint32_t given_count; /* slots that the table depends on, and their terms when it was made */
     wfre_sq_slot *given;
     wfre_rdf_id *given_terms;
-    uint32_t shared_count; /* of EXCEPT: slots that both sides may bind */
+    const wfre_rdf *given_graph; /* that it was made in */
+    uint32_t shared_count;       /* of EXCEPT: slots that both sides may bind */
     wfre_sq_slot *shared;
     struct wfre_sq_selection *selection;   /* of SUBQUERY */
     struct wfre_sq_prediction *prediction; /* of PREDICT; children: its restriction, its OPTIONAL */
@@ -134,6 +136,7 @@ void wfre_sq_expression_slots(const wfre_sq_expression *e, uint64_t *slots);
 wfre_sq_flow wfre_sq_run_basic(wfre_sq_exec *x, wfre_sq_node *node, wfre_sq_sink *sink);
 wfre_sq_flow wfre_sq_run_selection(wfre_sq_exec *x, struct wfre_sq_selection *selection,
                                    wfre_sq_sink *sink);
+wfre_sq_flow wfre_sq_run_graph(wfre_sq_exec *x, const wfre_sq_node *node, wfre_sq_sink *sink);
 wfre_sq_flow wfre_sq_run_predict(wfre_sq_exec *x, wfre_sq_node *node, wfre_sq_sink *sink);
 
 /* Walks a path from one term to another, either of which may be WFRE_NONE (path.c). */

@@ -101,7 +101,8 @@ static bool is_attribute(const splitter *s, const wfre_sq_triple *t)
     if (t->path || t->predicate.kind != WFRE_SQ_IRI)
         return false;
     return t->object.kind == WFRE_SQ_LITERAL || t->subject.kind == WFRE_SQ_LITERAL ||
-           wfre_rdf_relation(s->x->rdf, s->x->constants[t->predicate.constant]) == WFRE_NONE;
+           wfre_rdf_relation(s->x->dataset.all, s->x->constants[t->predicate.constant]) ==
+               WFRE_NONE;
 }
 
 static bool has_attributes(const splitter *s, const wfre_sq_pattern *pattern)

@@ -115,7 +115,8 @@ static wfre_sq_flow make_atom(wfre_sq_maker *m, const wfre_sq_term *predicate, w
         return wfre_sq_refuse(
             m->x, predicate->offset,
             "a predicate that is a variable cannot be predicted; name the relation");
-    wfre_relation relation = wfre_rdf_relation(m->x->rdf, m->x->constants[predicate->constant]);
+    wfre_relation relation =
+        wfre_rdf_relation(m->x->dataset.all, m->x->constants[predicate->constant]);
     if (relation == WFRE_NONE)
         return wfre_sq_refuse(m->x, predicate->offset, "the graph has no edges of this predicate");
     *formula = wfre_formula_atom(&m->query->arena, relation, left, right);

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "sparql/dataset.h"
 #include "sparql/prepared.h"
 #include "sparql/selection.h"
 
@@ -50,29 +51,6 @@ void wfre_sq_release(wfre_sq_exec *x, size_t bytes)
 
 /* ---- setting up --------------------------------------------------------------------------- */
 
-wfre_sq_flow wfre_sq_graph_name(wfre_sq_exec *x, wfre_rdf_id *name)
-{
-    *name = x->constants[x->query->constant_count];
-    return WFRE_SQ_GO;
-}
-
-/* FROM may name the one graph that there is. */
-static wfre_sq_flow check_sources(wfre_sq_exec *x)
-{
-    wfre_rdf_id own = x->constants[x->query->constant_count];
-    for (uint32_t i = 0; i < x->query->source_count; i++) {
-        const wfre_sq_source *source = &x->query->sources[i];
-        if (x->constants[source->name.constant] == own && !source->named)
-            continue;
-        return wfre_sq_fail(
-            x, wfre_fail(x->error, WFRE_ERR_UNSUPPORTED, source->name.offset,
-                         "FROM%s: a snapshot is one graph, and that has %s; leave the clause out",
-                         source->named ? " NAMED" : "",
-                         own == WFRE_NONE ? "no name" : "another name"));
-    }
-    return WFRE_SQ_GO;
-}
-
 static wfre_sq_flow look_up_constants(wfre_sq_exec *x)
 {
     for (uint32_t i = 0; i < x->query->constant_count; i++) {
@@ -85,13 +63,7 @@ static wfre_sq_flow look_up_constants(wfre_sq_exec *x)
         if (wfre_sq_intern(x, &value, &x->constants[i]) != WFRE_SQ_GO)
             return WFRE_SQ_FAIL;
     }
-    wfre_rdf_id *name = &x->constants[x->query->constant_count];
-    const wfre_rdf_value base = {.kind = WFRE_RDF_IRI,
-                                 .text = wfre_graph_base(wfre_rdf_graph(x->rdf))};
-    *name = WFRE_NONE;
-    if (!wfre_sq_names_graph(base.text))
-        return WFRE_SQ_GO;
-    return wfre_sq_intern(x, &base, name);
+    return WFRE_SQ_GO;
 }
 
 wfre_sq_flow wfre_sq_set_up(wfre_sq_exec *x)
@@ -126,14 +98,18 @@ wfre_sq_flow wfre_sq_set_up(wfre_sq_exec *x)
             ? x->options->seed
             : wfre_mix64((uint64_t)now.tv_sec * 1000000007u + (uint64_t)now.tv_nsec + (uintptr_t)x);
     x->memory_limit = x->options->limits.memory ? x->options->limits.memory : DEFAULT_MEMORY;
-    if (look_up_constants(x) != WFRE_SQ_GO || check_sources(x) != WFRE_SQ_GO)
+    /* plans are made by the counts of the whole */
+    if (look_up_constants(x) != WFRE_SQ_GO || wfre_sq_dataset_open(x) != WFRE_SQ_GO ||
+        wfre_sq_plan_make(x) != WFRE_SQ_GO)
         return WFRE_SQ_FAIL;
-    return wfre_sq_plan_make(x);
+    x->rdf = x->dataset.main;
+    return WFRE_SQ_GO;
 }
 
 void wfre_sq_tear_down(wfre_sq_exec *x)
 {
     wfre_sq_plan_free(x, x->plan);
+    wfre_sq_dataset_close(x);
     wfre_sq_prepared_free(x);
     wfre_sq_terms_free(&x->terms);
     wfre_arena_free(&x->scratch);

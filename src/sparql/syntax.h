@@ -201,6 +201,7 @@ typedef struct wfre_sq_pattern {
     wfre_sq_term name;              /* of GRAPH and SERVICE */
     bool silent;                    /* of SERVICE */
     bool closed;                    /* of FILTER: it is a group within a group */
+    bool graph;                     /* of VALUES: the one cell is the name of the graph at hand */
     uint32_t width;                 /* of VALUES: columns, `count` rows of them in cells */
     wfre_sq_slot *columns;
     wfre_sq_term *cells;

@@ -19,6 +19,23 @@ show wfre ask a.kg 'SELECT ?x { ?x foaf:knows+ ?x FILTER NOT EXISTS { ?x foaf:na
 printf 'SELECT ?c\n{ ?x :address/:city ?c }\n' >q.rq
 show wfre ask a.kg --file q.rq --format csv
 show wfre ask a.kg 'SELECT ?c { ?x :address/:city ?c }' --json
+# Named graphs: what is in which, FROM, and what GRAPH does not see.
+cat >g.trig <<'TRIG'
+@prefix : <http://x/> .
+:s0 :p :o0 ; :n "zero" .
+:g1 { :s1 :p :o1 ; :n "one" . :s0 :p :o0 }
+:g2 { :s2 :p :o1 . _:b :q "two" . :o1 :r :g1 }
+TRIG
+wfre import g.trig -o named.kg >/dev/null
+graphs() { show wfre ask named.kg "$1" --format csv 2>&1 | tr -d '\r'; }
+graphs 'SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } }'
+graphs 'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }'
+graphs 'SELECT ?g ?s ?p ?o FROM :g1 FROM NAMED :g2 { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }'
+graphs 'SELECT (COUNT(*) AS ?n) FROM :g1 FROM :g2 { ?s ?p ?o }'
+graphs 'SELECT * { GRAPH ?g { ?s :p ?o FILTER EXISTS { ?s :n ?x } } }'
+graphs 'SELECT * { ?a :r ?g GRAPH ?g { :s1 :p* ?y } }'
+graphs 'SELECT * { GRAPH ?g { ?s :p ?o } FILTER EXISTS { :s0 :n ?x } }'
+graphs 'SELECT * FROM :g3 { ?s ?p ?o }'
 # What is wrong, and where.
 show wfre ask --check --file q.rq
 show wfre ask --check 'SELECT ?x { ?x a foaf:Person }'
@@ -73,3 +90,6 @@ ask 'SELECT ?x { SERVICE wfre:predict { [] wfre:answer ?x . ?x r:r1 ?y . ?y r:r2
 ask 'SELECT (COUNT(?x) AS ?n) { SERVICE SILENT wfre:predict { [] wfre:answer ?x . ?x r:r1 ?y . ?y r:r2 ?z . ?x r:r3 ?z } }'
 ask 'SELECT ?x { SERVICE wfre:predict { [] wfre:answers ?x . e:e0 r:r1 ?x } }'
 show wfre ask g.kg "$P SELECT ?x { SERVICE wfre:predict { e:e0 r:r1 ?x } }"
+# Predicted triples as a graph: nodes of the template's own carry the probability.
+wfre ask g.kg m.safetensors "$P CONSTRUCT { e:e0 r:r1 ?x . [] a wfre:Prediction ; wfre:of ?x ; wfre:probability ?p } { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:probability ?p ; wfre:status ?s ; wfre:top 2 . e:e0 r:r1 ?x } FILTER(?s = 'predicted') }" --format nt |
+    sed -E 's/_:[a-z0-9-]+/_:N/; s/"[0-9.E-]+"/"P"/; s/e:e[0-9]+> \./e:eN> ./' | sort | uniq -c

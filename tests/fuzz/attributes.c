@@ -24,24 +24,31 @@ static void add(wfre_graph_builder *builder, wfre_rdf_value s, const char *p, wf
     for (int i = 0; i < 3; i++)
         if (wfre_attributes_term(&builder->attributes, &triple[i], &terms[i], NULL) != WFRE_OK)
             abort();
-    if (wfre_attributes_add(&builder->attributes, terms[0], terms[1], terms[2], NULL) != WFRE_OK)
+    uint32_t graph = o.kind == WFRE_RDF_BLANK; /* one of the two named graphs */
+    if (wfre_attributes_add(&builder->attributes, terms[0], terms[1], terms[2], NULL) != WFRE_OK ||
+        wfre_quads_add(&builder->attributes.named, graph, terms[0], terms[1], terms[2], NULL) !=
+            WFRE_OK)
         abort();
 }
 
-/* Two entities, some 90 attributes of all kinds, two prefixes. */
+/* Two entities, some 90 attributes of all kinds, two prefixes, two named graphs. */
 static wfre_graph *make_graph(void)
 {
     wfre_graph_builder *builder;
     wfre_graph *graph;
     wfre_entity a, b;
     wfre_relation r;
+    uint32_t graphs[2];
     if (wfre_graph_builder_create(&builder, NULL) != WFRE_OK ||
         wfre_graph_builder_entity(builder, "http://x/a", 10, &a, NULL) != WFRE_OK ||
         wfre_graph_builder_entity(builder, "http://x/b", 10, &b, NULL) != WFRE_OK ||
         wfre_graph_builder_relation(builder, "http://x/r", 10, &r, NULL) != WFRE_OK ||
         wfre_graph_builder_triple(builder, WFRE_TRAIN, a, r, b, NULL) != WFRE_OK ||
         wfre_graph_builder_prefix(builder, name_of("x"), name_of("http://x/"), NULL) != WFRE_OK ||
-        wfre_graph_builder_prefix(builder, name_of(""), name_of("http://y/"), NULL) != WFRE_OK)
+        wfre_graph_builder_prefix(builder, name_of(""), name_of("http://y/"), NULL) != WFRE_OK ||
+        wfre_strings_intern(&builder->graphs, "http://x/g", 10, &graphs[0], NULL) != WFRE_OK ||
+        wfre_strings_intern(&builder->graphs, "http://x/h", 10, &graphs[1], NULL) != WFRE_OK ||
+        wfre_quads_add(&builder->named, graphs[1], a, r / 2, b, NULL) != WFRE_OK)
         abort();
     for (int i = 0; i < 90; i++) {
         char text[32];
@@ -95,6 +102,18 @@ static void use(const wfre_graph *graph, bool valid)
         return;
     const wfre_rdf_triple all = {{WFRE_NONE, WFRE_NONE, WFRE_NONE}};
     ask_pattern(rdf, &all);
+    for (size_t i = 0; i < wfre_rdf_named_count(rdf) && i < 10; i++) {
+        const wfre_rdf *view;
+        if (wfre_rdf_named_view(rdf, i, &view, NULL) != WFRE_OK)
+            continue;
+        ask_pattern(view, &all);
+        for (wfre_rdf_id id = 0; id < wfre_rdf_terms(rdf) && id < 40; id++)
+            for (int place = 0; place < WFRE_RDF_PLACES; place++) {
+                wfre_rdf_triple pattern = all;
+                pattern.at[place] = id;
+                ask_pattern(view, &pattern);
+            }
+    }
     for (wfre_rdf_id id = 0; id < wfre_rdf_terms(rdf) && id < 200; id++) {
         wfre_rdf_value value;
         wfre_rdf_id found = WFRE_NONE;
