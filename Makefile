@@ -4,6 +4,8 @@
 #   make check           build and run all tests; ends with "N passed, N failed, N skipped"
 #   make check-sanitize  the tests under ASan+UBSan, then the threaded ones under TSan
 #   make check-crash     every call on a file fails once, KILLS kills (default 200), losses of power
+#   make check-serve     the server with 10,000 malformed requests, 200 slow clients, 100 swaps
+#   make load            the server under load, beside its sessions: GRAPH=, MODEL=, QUERIES=, LOAD_SECONDS=60
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
 #   make mutate          MUTATIONS (default 5000) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
@@ -18,10 +20,11 @@ FUZZ_SECONDS ?= 60
 MUTATIONS ?= 5000
 KILLS ?= 200
 CALLS ?= 200000
+LOAD_SECONDS ?= 60
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize check-crash fuzz fuzz-python mutate demo bench wheel install \
-    format clean
+.PHONY: all deps check check-sanitize check-crash check-serve load fuzz fuzz-python mutate demo bench \
+    wheel install format clean
 
 all: $(BUILD)/build.ninja
 	@meson compile -C $(BUILD) >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
@@ -48,6 +51,14 @@ check-sanitize: deps
 
 check-crash: all
 	@STRIDE=1 KILLS=$(KILLS) tools/run-tests $(BUILD) --suite crash --timeout-multiplier 50 --verbose
+
+check-serve: all
+	@WFRE_LONG=1 tools/run-tests $(BUILD) --suite serve --timeout-multiplier 20
+
+load: all
+	@meson compile -C $(BUILD) sessions >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
+	@WFRE=$(CURDIR)/$(BUILD)/wfre tests/serve/load.py $(GRAPH) $(MODEL) $(QUERIES) $(LOAD_SECONDS) \
+	    $(BUILD)/tests/serve/sessions
 
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS)
