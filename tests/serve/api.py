@@ -2,6 +2,7 @@
 """The JSON API, its errors and limits, and who gets in."""
 import base64
 import gzip
+import ssl
 import subprocess
 
 from common import *
@@ -214,6 +215,46 @@ def doors(graph):
         check("POST" in a.headers["Access-Control-Allow-Methods"], "methods")
 
 
+def tls(graph):
+    if not have("openssl"):
+        print("openssl is not there to make a certificate")
+        return
+    cert, key = os.path.join(folder(), "cert.pem"), os.path.join(folder(), "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    run = subprocess.run([WFRE, "serve", graph, "--cert", cert], capture_output=True)
+    same(run.returncode, 2, "a certificate without its key")
+    with Server(graph, "--cert", cert, "--key", key) as server:
+        check(server.url.startswith("https://"), "the address says https")
+        context = ssl.create_default_context(cafile=cert)
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=context, timeout=30)
+        connection.request("GET", "/api/info")
+        same(json.loads(connection.getresponse().read())["graph"]["entities"], 24, "over TLS")
+        connection.close()
+        c = server.socket()
+        c.sendall(b"GET /api/info HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check(b"200" not in c.recv(100), "nothing without TLS")
+        c.close()
+
+
+def streams(graph):
+    """Long results are whole or break off; they never look whole when they are not."""
+    query = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+    with Server(graph, "--rows", "20000") as server:
+        a = server.sparql(query + " LIMIT 20000", Accept="text/csv")
+        same((a.status, len(a.text.splitlines())), (200, 20001), "a long result")
+        z = server.sparql(query + " LIMIT 20000", Accept="text/csv", Accept_Encoding="gzip")
+        same((z.headers["Content-Encoding"], gzip.decompress(z.body)), ("gzip", a.body),
+             "the same, compressed")
+        try:
+            b = server.sparql(query, Accept="text/csv")
+            check(False, f"a cut result looks whole: {b.status}, {len(b.body)} bytes")
+        except http.client.IncompleteRead:
+            pass
+        same(server.sparql(query + " LIMIT 3").status, 200, "after a broken one")
+
+
 def files(graph):
     web = os.path.join(folder(), "web")
     os.makedirs(os.path.join(web, "assets"))
@@ -276,6 +317,8 @@ with Server(graph, model) as server:
     caching(server)
 limits(graph)
 doors(graph)
+tls(graph)
+streams(graph)
 files(graph)
 rdf = rdf_graph()
 escaping(rdf)
