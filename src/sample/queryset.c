@@ -47,6 +47,8 @@ static int compare_entities(const void *a, const void *b)
 /* Brings ids[begin ..) into order, each once. */
 static void sort_ids(wfre_queryset *set, size_t begin)
 {
+    if (set->id_count == begin) /* there may be no array yet */
+        return;
     qsort(set->ids + begin, set->id_count - begin, sizeof *set->ids, compare_entities);
     size_t kept = begin;
     for (size_t i = begin; i < set->id_count; i++)
