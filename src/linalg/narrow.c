@@ -124,23 +124,29 @@ void KERNEL(wfre_to_i8)(size_t n, float scale, const float *x, int8_t *y)
     }
 }
 
+/* Which lanes of two vectors are taken. GCC and clang have one shuffle in common, and it wants
+ * constants. */
+#if WFRE_LANES == 16
+#define EVEN 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define ODD 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
+#define FRONT 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define BACK 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#else
+#define EVEN 0, 8, 1, 9, 4, 12, 5, 13
+#define ODD 2, 10, 3, 11, 6, 14, 7, 15
+#define FRONT 0, 1, 8, 9, 4, 5, 12, 13
+#define BACK 2, 3, 10, 11, 6, 7, 14, 15
+#endif
+
 /* The sums of the lanes of four vectors: in each quarter of four lanes the vectors change places
  * with the lanes, then the quarters are added. One vector after the other would take a third of the
  * time of a tile. */
 INLINE quarter four_sums(const vs *v)
 {
-#if WFRE_LANES == 16
-    const vs even = {0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29};
-    const vs odd = {2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31};
-    const vs front = {0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29};
-    const vs back = {2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31};
-#else
-    const vs even = {0, 8, 1, 9, 4, 12, 5, 13}, odd = {2, 10, 3, 11, 6, 14, 7, 15};
-    const vs front = {0, 1, 8, 9, 4, 5, 12, 13}, back = {2, 3, 10, 11, 6, 7, 14, 15};
-#endif
-    vs left = __builtin_shuffle(v[0], v[1], even) + __builtin_shuffle(v[0], v[1], odd);
-    vs right = __builtin_shuffle(v[2], v[3], even) + __builtin_shuffle(v[2], v[3], odd);
-    vs both = __builtin_shuffle(left, right, front) + __builtin_shuffle(left, right, back);
+    vs left = __builtin_shufflevector(v[0], v[1], EVEN) + __builtin_shufflevector(v[0], v[1], ODD);
+    vs right = __builtin_shufflevector(v[2], v[3], EVEN) + __builtin_shufflevector(v[2], v[3], ODD);
+    vs both =
+        __builtin_shufflevector(left, right, FRONT) + __builtin_shufflevector(left, right, BACK);
     quarter parts[LANES / 4], sum;
     memcpy(parts, &both, sizeof both);
     sum = parts[0];
