@@ -160,13 +160,28 @@ static wfre_status predict_one(job *j, wfre_relation relation, wfre_error *error
     return status;
 }
 
+/* Questions that the first `count` relations take: one for each entity at either end. */
+static uint64_t questions_of(const job *j, size_t count)
+{
+    uint64_t questions = 0;
+    for (size_t i = 0; i < count; i++)
+        for (wfre_relation inverse = 0; inverse < 2; inverse++)
+            questions +=
+                wfre_graph_sources(j->graph, j->options.split, j->relations[i] + inverse).count;
+    return questions;
+}
+
 static void report(const job *j)
 {
     const wfre_monitor *monitor = cli_monitor();
-    char note[64];
-    (void)snprintf(note, sizeof note, "%s triples", cli_thousands(j->written));
-    wfre_progress progress = {
-        .task = "relations", .done = j->done, .total = j->count, .note = note};
+    char note[96];
+    (void)snprintf(note, sizeof note, "%zu of %zu relations, %s triples", j->done, j->count,
+                   cli_thousands(j->written));
+    wfre_progress progress = {.task = "predicting",
+                              .done = questions_of(j, j->done),
+                              .total = questions_of(j, j->count),
+                              .note = note,
+                              .share = true};
     monitor->report(monitor->context, &progress);
 }
 
