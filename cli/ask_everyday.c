@@ -262,6 +262,7 @@ int ask_describe(const ask_session *session, const char *text, wfre_entity entit
     options.min_probability = session->options.min_probability;
     options.timeout = session->options.timeout;
     options.way = session->options.way;
+    options.missing_rate = session->options.missing_rate;
     if (wfre_session_describe(session->session, entity, &options, cli_cancel(), &description,
                               &error) != WFRE_OK)
         return ask_fail(session, text, &error);

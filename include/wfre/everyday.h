@@ -139,6 +139,7 @@ typedef struct wfre_describe_options {
     double min_probability; /* less likely ones are left out */
     double timeout;         /* seconds; 0: no limit */
     const wfre_way *way;    /* NULL: as the model says */
+    double missing_rate;    /* as in wfre_ask_options */
 } wfre_describe_options;
 
 /* The whole graph, 10 missing edges of any probability. */

@@ -274,6 +274,7 @@ static wfre_status describe(wfre_session *session, const wfre_describe_options *
     asking.way = options->way;
     asking.timeout = options->timeout;
     asking.min_probability = options->min_probability;
+    asking.missing_rate = options->missing_rate;
     wfre_errand errand = wfre_errand_of(session, cancel, &asking);
     CHECK(find_edges(graph, options->split, &b->arena, d, error));
     CHECK(find_attributes(graph, options->split, &b->arena, d, error));

@@ -50,3 +50,6 @@ type_lines help 'set top 1' 'set split nowhere' 'set' '?x, ?y : bornIn(?x, ?y)' 
 # A narrow terminal cuts lines.
 { sleep 0.5; printf 'find vie\n'; sleep 0.3; printf 'quit\n'; } | script -qec "stty cols 40 -echo; wfre ask g.kg" /dev/null 2>&1 | tr -d '\r' |
     sed -nE 's/^(wfre> )?(entity.*)/\2/p'
+# A low one stops after each page; q leaves out the rest.
+{ sleep 0.7; printf '?x, ?y : bornIn(?x, ?y)\n'; sleep 0.5; printf 'q\n'; sleep 0.5; printf 'quit\n'; } |
+    script -qec "stty rows 3 -echo; wfre ask g.kg" /dev/null 2>&1 | tr -d '\r' | grep -oE -- '-- more: Enter goes on, q stops|\|  [A-Z]\w+|[0-9] rows'
