@@ -9,6 +9,7 @@
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
 #   make mutate          MUTATIONS (default 5000) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
+#   make pictures        docs/figures/page*: the page on the demo's graph, as it looks now
 #   make bench           the benchmarks
 #   make wheel           the Python module with the library inside, as dist/*.whl
 #   make fuzz-python     CALLS (default 200000) random calls of the Python module, under ASan
@@ -23,7 +24,7 @@ CALLS ?= 200000
 LOAD_SECONDS ?= 60
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize check-crash check-serve load fuzz fuzz-python mutate demo bench \
+.PHONY: all deps check check-sanitize check-crash check-serve load fuzz fuzz-python mutate demo pictures bench \
     wheel install format clean
 
 all: $(BUILD)/build.ninja
@@ -72,6 +73,10 @@ mutate: deps
 
 demo: all
 	@tools/demo
+
+pictures: all
+	@WFRE=$(CURDIR)/$(BUILD)/wfre tests/web/pictures.sh $(CURDIR)/tests/web \
+	    $(CURDIR)/$(BUILD)/tests/web/modules demo/wordnet.kg demo/wordnet.safetensors docs/figures
 
 bench: all
 	@$(BUILD)/wfre bench

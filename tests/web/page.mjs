@@ -308,9 +308,14 @@ await scenario("the neighbourhood grows", W, async (page) => {
 }, { hash: `/#/entity/${andes}` });
 
 await scenario("a neighbourhood of 300 nodes", W, async (page) => {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Performance.enable", { timeDomain: "threadTicks" });
+    await page.reload();
     await page.waitForFunction(() => window.wfreAround?.nodes >= 300, null, { timeout: 30000 });
     const { nodes, edges, layout } = await page.evaluate(() => window.wfreAround);
-    console.log(`# ${nodes} nodes and ${edges} edges laid out in ${Math.round(layout)} ms`);
+    const { metrics } = await session.send("Performance.getMetrics");
+    const effort = metrics.find((m) => m.name === "TaskDuration").value;
+    console.log(`# ${nodes} nodes and ${edges} edges laid out in ${Math.round(layout)} ms; all work of the page together took ${Math.round(effort * 1000)} ms of a core`);
 }, { hash: `/#/entity/${city}?limit=300` });
 
 await scenario("what is missing here", O, async (page) => {
@@ -350,6 +355,18 @@ await scenario("the model's quality is said in words", O, async (page) => {
     const text = await page.locator("main").innerText();
     check(!/by edges|\blift\b/.test(text), "a word of the house stands on the page");
     check(!/\bMRR\b/.test(text) || /mean reciprocal rank/.test(text), "MRR is not explained");
+}, { hash: "/#/model" });
+
+await scenario("quality by kind of question: a table with ranges, and what its numbers mean", O, async (page) => {
+    await page.route("**/api/info", async (route) => {
+        const info = await (await route.fetch()).json();
+        info.model.metrics = [{ type: "1p", mrr: 0.41, low: 0.38, high: 0.44, queries: 200 }, { type: "2in", mrr: 0.12, low: 0.1, high: 0.15, queries: 200 }];
+        await route.fulfill({ json: info });
+    });
+    await page.reload();
+    await page.getByRole("row", { name: /one step 1p 41% 38% – 44% 200/ }).waitFor();
+    await page.getByText("mean reciprocal rank").waitFor();
+    await page.getByRole("row", { name: /a condition and a “not”/ }).waitFor();
 }, { hash: "/#/model" });
 
 await scenario("without a model the page says so", plain.address, async (page) => {

@@ -3,19 +3,8 @@
 # run.sh SOURCE MODULES: MODULES is a folder that keeps the npm packages from run to run.
 set -eu
 source=$1 modules=$2
-skip() { echo "skipped: $*"; exit 77; }
-command -v node >/dev/null || skip "node is not installed"
-command -v npm >/dev/null || skip "npm is not installed"
-CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "Chromium is not installed"
+. "$source/setup.sh"
 [ -d /usr/share/wordnet ] || skip "WordNet is not installed (wordnet-base)"
-"$WFRE" serve --help >/dev/null 2>&1 || skip "wfre is built without serve"
-mkdir -p "$modules"
-lock=$(cat "$source/package.json" "$source/package-lock.json" | cksum)
-if [ "$(cat "$modules/installed" 2>/dev/null)" != "$lock" ]; then
-    cp "$source/package.json" "$source/package-lock.json" "$source/.npmrc" "$modules/"
-    (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1) || skip "npm ci failed: $(tail -n 1 "$modules/npm.log")"
-    echo "$lock" >"$modules/installed"
-fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -25,6 +14,4 @@ node --input-type=module -e "import { oddGraph } from '$source/odd.mjs'; process
 "$WFRE" import /usr/share/wordnet -o wordnet.kg --holdout 0.1 >>import.log
 "$WFRE" train wordnet.kg --preset small --steps 20 --dim 20 --batch 64 --negatives 64 --validate 0 --calibrate 0 >train.log 2>&1 ||
     { cat train.log; exit 1; }
-export CHROMIUM WEB_MODULES="$modules/node_modules"
-"$WFRE" serve --help | grep -q -- --web
 node "$source/page.mjs" "$work"

@@ -14,7 +14,7 @@ function Answer({ row, probability, known, question, info, open, onToggle }) {
     return html`<li class=${`answer ${known ? "known" : "likely"} ${open ? "open" : ""}`}>
         <button class="row" aria-expanded=${open} onClick=${onToggle} disabled=${!single}>
             <span class="what"><${Row} row=${row} />${description && html`<small class="about">${description}</small>`}</span>
-            ${!known && html`<span class="how"><${Bar} p=${probability} /></span>`}
+            ${!known && probability !== null && probability !== undefined && html`<span class="how"><${Bar} p=${probability} /></span>`}
             ${single && html`<span class="why" aria-hidden="true">${open ? "close" : "why?"}</span>`}
         </button>
         ${open && html`<div class="below">

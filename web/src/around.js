@@ -12,7 +12,7 @@ const look = () => [
     { selector: "node", style: { "background-color": color("--dot"), label: "data(label)", color: color("--ink"), "font-size": 11, "font-family": "system-ui, sans-serif", width: 13, height: 13,
         "text-valign": "bottom", "text-margin-y": 3, "text-max-width": 110, "text-wrap": "ellipsis", "text-outline-color": color("--card"), "text-outline-width": 2, "min-zoomed-font-size": 7 } },
     { selector: "node.opened", style: { "background-color": color("--known"), width: 17, height: 17 } },
-    { selector: "node.home", style: { width: 24, height: 24, "font-size": 14, "font-weight": 600, "background-color": color("--likely") } },
+    { selector: "node.home", style: { width: 24, height: 24, "font-size": 14, "font-weight": 600, "background-color": color("--likely"), "z-index": 10 } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": color("--focus") } },
     { selector: "edge", style: { width: 1.2, "line-color": color("--line-strong"), "target-arrow-color": color("--line-strong"), "target-arrow-shape": "triangle", "arrow-scale": 0.7, "curve-style": "bezier",
         "font-size": 9, color: color("--muted"), "text-rotation": "autorotate", "text-outline-color": color("--card"), "text-outline-width": 2, "min-zoomed-font-size": 7 } },
@@ -41,6 +41,7 @@ function addTo(graph, data, from) {
     graph.getElementById(String(from)).addClass("opened");
     graph.edges().toggleClass("few", graph.edges().length <= 24);
     graph.layout(layoutOptions(graph.nodes().length)).run();
+    if (graph.zoom() > 1.2) graph.zoom(1.2).center();
 }
 
 export function Around({ id, limit = LIMIT, theme }) {
