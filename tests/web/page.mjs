@@ -211,6 +211,12 @@ await scenario("the address holds the question, and the back button works", W, a
     await page.reload();
     await answered(page);
     check(page.url() === first, "the address changed");
+    // An address that the server writes in another way is no trap.
+    await page.goto(W + ask("?x:hypernym( ?x,dog.n.01 )"));
+    await page.getByRole("heading", { level: 1, name: "What has hypernym dog?" }).waitFor();
+    await page.waitForFunction((h) => location.href.endsWith(h), ask(DOGS));
+    await page.goBack();
+    await page.waitForFunction((u) => location.href === u, first);
 });
 
 // ---- answers ---------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ function Examples({ info, question }) {
     if (!info.data) return info.error ? html`<${Failure} error=${info.error} again=${info.again} />` : html`<${Waiting} what="Looking for examples" slow=${info.slow} />`;
     const examples = info.data.examples || [];
     if (examples.length === 0) return html`<${Empty}>There are no examples for this graph. Draw your own question.</${Empty}>`;
-    return html`<ul class="examples">${examples.slice(0, 8).map((e) => html`<li key=${e.text}><button onClick=${() => question.setText(e.text, "address")}>
+    return html`<ul class="examples">${examples.slice(0, 8).map((e) => html`<li key=${e.text}><button onClick=${() => question.setText(e.text, "example")}>
         <span class="serif">${readable(e.sentence) || e.text}</span>${e.answers !== undefined && html`<small>${plural(e.answers, "proven answer")}</small>`}</button></li>`)}</ul>`;
 }
 

@@ -59,7 +59,8 @@ function App() {
     const info = useRequest("info", (signal) => call("/api/info", undefined, signal));
     const question = useMemo(() => new Question(redraw, ({ q, sparql }) => {
         const hash = q ? `#/ask?q=${encodeURIComponent(q)}` : `#/ask?sparql=${encodeURIComponent(sparql)}`;
-        if (readAddress().page === "ask" && location.hash !== hash) history.pushState(null, "", hash);
+        // What came from the address only gets a tidier one, so that the back button leads on.
+        if (readAddress().page === "ask" && location.hash !== hash) history[question.source === "address" ? "replaceState" : "pushState"](null, "", hash);
         setAddress(readAddress());
     }), []);
     useEffect(() => {

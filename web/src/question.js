@@ -155,11 +155,11 @@ export class Question {
         this.setDrawing(before);
     }
 
-    // `source` is the face that it was written in, or "address".
+    // `source` is the face that it was written in, "address" or "example".
     setText(text, source) {
         this.source = source;
-        if (source === "logic" || source === "address") this.logic = text;
         if (source === "sparql") this.sparql = text;
+        else this.logic = text;
         if (!text.trim()) {
             this.clear();
             return Promise.resolve();
