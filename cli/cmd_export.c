@@ -73,7 +73,7 @@ static int run(const cli_call *call)
 static const cli_option OPTIONS[] = {
     {"out", 'o', CLI_FILE, "FILE", "the model or RDF file to write", 0, 0},
     {"bf16", 0, CLI_FLAG, NULL, "weights rounded to bfloat16, which halves them", 0, 0},
-    {"format", 0, CLI_TEXT, "F", "of a graph: nt or ttl (default: what FILE ends in)", 0, 0},
+    {"format", 0, CLI_TEXT, "F", "of a graph: nt, ttl or nq (default: what FILE ends in)", 0, 0},
     {"split", 0, CLI_TEXT, "SPLIT", "of a graph: train, valid or test, which is all (default)", 0,
      0},
     CLI_OPTION_THREADS,

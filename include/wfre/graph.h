@@ -101,8 +101,8 @@ wfre_import_triples(const wfre_named_triple *triples, const size_t counts[WFRE_S
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_save(const wfre_graph *graph, const char *path,
                                                     wfre_error *error);
 
-/* Writes the triples of a split and all attributes as RDF: format "nt" or "ttl", or NULL for what
- * the path ends in. *triples is their number. */
+/* Writes the triples of a split and all attributes as RDF: format "nt", "ttl" or, with the named
+ * graphs, "nq", or NULL for what the path ends in. *triples is how many were written. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_graph_export(const wfre_graph *graph, wfre_split split,
                                                       const char *path, const char *format,
                                                       const wfre_monitor *monitor,

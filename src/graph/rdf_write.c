@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "graph/import.h"
 
 #define XSD "http://www.w3.org/2001/XMLSchema#"
@@ -194,8 +195,13 @@ void wfre_rdf_output_triple(wfre_rdf_output *output, const wfre_rdf_value triple
     }
     for (int place = 0; place < WFRE_RDF_PLACES; place++) {
         wfre_rdf_append(output->text, &triple[place]);
-        wfre_text_add(output->text, place == WFRE_RDF_O ? " .\n" : " ");
+        wfre_text_char(output->text, ' ');
     }
+    if (output->named.length > 0) {
+        append_iri(output->text, output->named);
+        wfre_text_char(output->text, ' ');
+    }
+    wfre_text_add(output->text, ".\n");
 }
 
 void wfre_rdf_output_end(wfre_rdf_output *output)
@@ -218,6 +224,7 @@ typedef struct export
     wfre_rdf_output output;
     wfre_text text, scratch[WFRE_RDF_PLACES];
     wfre_writer writer;
+    uint64_t written;
 }
 export;
 
@@ -231,41 +238,74 @@ static wfre_status flush(export *e, size_t least, wfre_error *error)
     return WFRE_OK;
 }
 
-static wfre_status write_triples(export *e, const wfre_monitor *monitor, wfre_error *error)
+/* The triples of a view, but for those of `without` (or NULL). */
+static wfre_status write_triples(export *e, const wfre_rdf *view, const wfre_rdf *without,
+                                 const wfre_monitor *monitor, wfre_error *error)
 {
     const wfre_rdf_triple all = {{WFRE_NONE, WFRE_NONE, WFRE_NONE}};
     uint64_t total = wfre_rdf_triples(e->rdf), done = 0;
     wfre_rdf_triple triple;
-    CHECK(wfre_rdf_scan_open(&e->scan, e->rdf, &all, WFRE_RDF_SPO, error));
-    wfre_rdf_output_begin(&e->output);
+    CHECK(wfre_rdf_scan_open(&e->scan, view, &all, WFRE_RDF_SPO, error));
     while (wfre_rdf_scan_next(&e->scan, &triple)) {
         wfre_rdf_value values[WFRE_RDF_PLACES];
+        if (without && wfre_rdf_has(without, &triple))
+            continue;
         for (int place = 0; place < WFRE_RDF_PLACES; place++)
             CHECK(
                 wfre_rdf_get(e->rdf, triple.at[place], &e->scratch[place], &values[place], error));
         wfre_rdf_output_triple(&e->output, values);
+        e->written++;
         CHECK(flush(e, FLUSH_AT, error));
         if (++done % 65536 == 0) {
             wfre_report(monitor, "exporting", done, total, NULL);
             CHECK(wfre_check_interrupt(monitor, error));
         }
     }
-    wfre_rdf_output_end(&e->output);
-    return flush(e, 0, error);
+    return WFRE_OK;
 }
 
-static wfre_status choose_syntax(const char *path, const char *format, bool *turtle,
+/* Each named graph, then what is in none. */
+static wfre_status write_quads(export *e, const wfre_monitor *monitor, wfre_error *error)
+{
+    size_t count = wfre_rdf_named_count(e->rdf);
+    size_t *graphs = wfre_alloc(count + 1, sizeof *graphs);
+    wfre_rdf *named = NULL;
+    wfre_status status = WFRE_OK;
+    if (!graphs)
+        return wfre_fail_memory(error, "writing RDF");
+    for (size_t i = 0; i < count; i++) {
+        const wfre_rdf *view;
+        graphs[i] = i;
+        e->output.named = wfre_rdf_named_iri(e->rdf, i);
+        TRY(wfre_rdf_named_view(e->rdf, i, &view, error));
+        TRY(write_triples(e, view, NULL, monitor, error));
+    }
+    e->output.named = (wfre_name){NULL, 0};
+    TRY(wfre_rdf_merge(e->rdf, graphs, count, &named, error));
+    TRY(write_triples(e, e->rdf, named, monitor, error));
+cleanup:
+    wfre_rdf_close(named);
+    wfre_free(graphs);
+    return status;
+}
+
+typedef enum syntax { NTRIPLES, TURTLE, NQUADS, SYNTAXES } syntax;
+
+static wfre_status choose_syntax(const char *path, const char *format, syntax *chosen,
                                  wfre_error *error)
 {
-    static const char *const nt[] = {".nt", ".ntriples", NULL}, *const ttl[] = {".ttl", ".turtle",
-                                                                                NULL};
-    bool is_nt = format ? strcmp(format, "nt") == 0 : wfre_import_ends_in(path, nt);
-    *turtle = format ? strcmp(format, "ttl") == 0 : wfre_import_ends_in(path, ttl);
-    if (is_nt || *turtle)
-        return WFRE_OK;
+    static const char *const NAMES[SYNTAXES] = {"nt", "ttl", "nq"};
+    static const char *const ENDINGS[SYNTAXES][3] = {
+        {".nt", ".ntriples", NULL}, {".ttl", ".turtle", NULL}, {".nq", ".nquads", NULL}};
+    for (int i = 0; i < SYNTAXES; i++)
+        if (format ? strcmp(format, NAMES[i]) == 0 : wfre_import_ends_in(path, ENDINGS[i])) {
+            *chosen = (syntax)i;
+            return WFRE_OK;
+        }
     return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                     format ? "%s: unknown format '%s'; graphs are written as nt or ttl"
-                            : "%s: graphs are written as N-Triples (.nt) or Turtle (.ttl)",
+                     format ? "%s: unknown format '%s'; graphs are written as nt, ttl or nq"
+                            : "%s: graphs are written as N-Triples (.nt), Turtle (.ttl) or "
+                              "N-Quads (.nq)",
                      path, format);
 }
 
@@ -275,12 +315,18 @@ wfre_status wfre_graph_export(const wfre_graph *graph, wfre_split split, const c
 {
     export e = {.output = {.text = &e.text, .graph = graph}};
     wfre_status status;
-    TRY(choose_syntax(path, format, &e.output.turtle, error));
+    syntax as = NTRIPLES;
+    TRY(choose_syntax(path, format, &as, error));
+    e.output.turtle = as == TURTLE;
     TRY(wfre_rdf_open(graph, split, &e.rdf, error));
     TRY(wfre_writer_open(&e.writer, path, error));
-    TRY(write_triples(&e, monitor, error));
+    wfre_rdf_output_begin(&e.output);
+    TRY(as == NQUADS ? write_quads(&e, monitor, error)
+                     : write_triples(&e, e.rdf, NULL, monitor, error));
+    wfre_rdf_output_end(&e.output);
+    TRY(flush(&e, 0, error));
     TRY(wfre_writer_commit(&e.writer, error));
-    *triples = wfre_rdf_triples(e.rdf);
+    *triples = e.written;
 cleanup:
     wfre_rdf_output_end(&e.output);
     wfre_writer_discard(&e.writer);

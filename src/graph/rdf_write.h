@@ -12,6 +12,7 @@ void wfre_rdf_append(wfre_text *text, const wfre_rdf_value *value);
 typedef struct wfre_rdf_output {
     wfre_text *text;         /* what is written is appended here; empty it as often as you like */
     const wfre_graph *graph; /* whose prefixes Turtle uses, or NULL */
+    wfre_name named;         /* N-Quads: the graph of the triples that follow; empty: none */
     bool turtle;
     wfre_text subject, predicate; /* of the triple before */
     wfre_text scratch;

@@ -330,36 +330,42 @@ cleanup:
     return status;
 }
 
-static wfre_status parse_product(wfre_sq_parser *p, wfre_sq_expression **expression)
+typedef wfre_status (*reader)(wfre_sq_parser *p, wfre_sq_expression **expression);
+
+/* Operators that bind alike, from left to right. */
+typedef struct level {
+    const char *signs[2];
+    wfre_sq_op ops[2];
+} level;
+
+static wfre_status parse_level(wfre_sq_parser *p, const level *at, reader operand,
+                               wfre_sq_expression **expression)
 {
-    wfre_status status;
-    TRY(parse_unary(p, expression));
-    while (wfre_sq_at_sign(p, "*") || wfre_sq_at_sign(p, "/")) {
-        wfre_sq_op op = wfre_sq_at_sign(p, "*") ? WFRE_SQ_MULTIPLY : WFRE_SQ_DIVIDE;
+    CHECK(operand(p, expression));
+    for (;;) {
+        int which = 0;
+        while (which < 2 && !(at->signs[which] && wfre_sq_at_sign(p, at->signs[which])))
+            which++;
+        if (which == 2)
+            return WFRE_OK;
         size_t offset = p->token.offset;
         wfre_sq_expression *right;
-        TRY(wfre_sq_advance(p));
-        TRY(parse_unary(p, &right));
-        TRY(binary(p, op, offset, *expression, right, expression));
+        CHECK(wfre_sq_advance(p));
+        CHECK(operand(p, &right));
+        CHECK(binary(p, at->ops[which], offset, *expression, right, expression));
     }
-cleanup:
-    return status;
+}
+
+static wfre_status parse_product(wfre_sq_parser *p, wfre_sq_expression **expression)
+{
+    static const level PRODUCTS = {{"*", "/"}, {WFRE_SQ_MULTIPLY, WFRE_SQ_DIVIDE}};
+    return parse_level(p, &PRODUCTS, parse_unary, expression);
 }
 
 static wfre_status parse_sum(wfre_sq_parser *p, wfre_sq_expression **expression)
 {
-    wfre_status status;
-    TRY(parse_product(p, expression));
-    while (wfre_sq_at_sign(p, "+") || wfre_sq_at_sign(p, "-")) {
-        wfre_sq_op op = wfre_sq_at_sign(p, "+") ? WFRE_SQ_ADD : WFRE_SQ_SUBTRACT;
-        size_t offset = p->token.offset;
-        wfre_sq_expression *right;
-        TRY(wfre_sq_advance(p));
-        TRY(parse_product(p, &right));
-        TRY(binary(p, op, offset, *expression, right, expression));
-    }
-cleanup:
-    return status;
+    static const level SUMS = {{"+", "-"}, {WFRE_SQ_ADD, WFRE_SQ_SUBTRACT}};
+    return parse_level(p, &SUMS, parse_product, expression);
 }
 
 static wfre_status parse_in(wfre_sq_parser *p, wfre_sq_op op, wfre_sq_expression **expression)
@@ -401,34 +407,17 @@ cleanup:
 
 static wfre_status parse_and(wfre_sq_parser *p, wfre_sq_expression **expression)
 {
-    wfre_status status;
-    TRY(parse_comparison(p, expression));
-    while (wfre_sq_at_sign(p, "&&")) {
-        size_t offset = p->token.offset;
-        wfre_sq_expression *right;
-        TRY(wfre_sq_advance(p));
-        TRY(parse_comparison(p, &right));
-        TRY(binary(p, WFRE_SQ_AND, offset, *expression, right, expression));
-    }
-cleanup:
-    return status;
+    static const level ANDS = {{"&&"}, {WFRE_SQ_AND}};
+    return parse_level(p, &ANDS, parse_comparison, expression);
 }
 
 wfre_status wfre_sq_parse_expression(wfre_sq_parser *p, wfre_sq_expression **expression)
 {
-    wfre_status status;
-    TRY(wfre_sq_deeper(p));
-    TRY(parse_and(p, expression));
-    while (wfre_sq_at_sign(p, "||")) {
-        size_t offset = p->token.offset;
-        wfre_sq_expression *right;
-        TRY(wfre_sq_advance(p));
-        TRY(parse_and(p, &right));
-        TRY(binary(p, WFRE_SQ_OR, offset, *expression, right, expression));
-    }
+    static const level ORS = {{"||"}, {WFRE_SQ_OR}};
+    CHECK(wfre_sq_deeper(p));
+    CHECK(parse_level(p, &ORS, parse_and, expression));
     p->depth--;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 bool wfre_sq_at_constraint(const wfre_sq_parser *p)

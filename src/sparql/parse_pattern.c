@@ -102,42 +102,24 @@ cleanup:
     return status;
 }
 
-/* OPTIONAL: the filters of its group are the condition of the left join. */
-static wfre_status parse_optional(wfre_sq_parser *p, group *g)
+/* OPTIONAL and MINUS: what came so far, and a group. */
+static wfre_status parse_beside(wfre_sq_parser *p, group *g, wfre_sq_pattern_kind kind)
 {
-    wfre_status status;
     wfre_sq_pattern *left, *right, *whole;
     size_t offset = p->token.offset;
-    TRY(wfre_sq_advance(p));
-    TRY(wfre_sq_parse_group(p, &right));
-    TRY(so_far(p, g, &left));
-    TRY(wfre_sq_new_pattern(p, WFRE_SQ_LEFT, offset, &whole));
-    if (right->kind == WFRE_SQ_FILTER && !right->closed) {
-        whole->filters = right->filters;
+    CHECK(wfre_sq_advance(p));
+    CHECK(wfre_sq_parse_group(p, &right));
+    CHECK(so_far(p, g, &left));
+    CHECK(wfre_sq_new_pattern(p, kind, offset, &whole));
+    if (kind == WFRE_SQ_LEFT && right->kind == WFRE_SQ_FILTER && !right->closed) {
+        whole->filters = right->filters; /* they are the condition of the left join */
         whole->filter_count = right->filter_count;
         right = right->children[0];
     }
-    TRY(add_child(p, whole, left));
-    TRY(add_child(p, whole, right));
+    CHECK(add_child(p, whole, left));
+    CHECK(add_child(p, whole, right));
     g->so_far = whole;
-cleanup:
-    return status;
-}
-
-static wfre_status parse_minus(wfre_sq_parser *p, group *g)
-{
-    wfre_status status;
-    wfre_sq_pattern *left, *right, *whole;
-    size_t offset = p->token.offset;
-    TRY(wfre_sq_advance(p));
-    TRY(wfre_sq_parse_group(p, &right));
-    TRY(so_far(p, g, &left));
-    TRY(wfre_sq_new_pattern(p, WFRE_SQ_MINUS, offset, &whole));
-    TRY(add_child(p, whole, left));
-    TRY(add_child(p, whole, right));
-    g->so_far = whole;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 static wfre_status parse_bind(wfre_sq_parser *p, group *g)
@@ -342,9 +324,9 @@ static wfre_status parse_element(wfre_sq_parser *p, group *g)
         return parse_filter(p, g);
     close_basic(g);
     if (wfre_sq_at_word(p, "OPTIONAL"))
-        return parse_optional(p, g);
+        return parse_beside(p, g, WFRE_SQ_LEFT);
     if (wfre_sq_at_word(p, "MINUS"))
-        return parse_minus(p, g);
+        return parse_beside(p, g, WFRE_SQ_MINUS);
     if (wfre_sq_at_word(p, "BIND"))
         return parse_bind(p, g);
     if (wfre_sq_at_word(p, "GRAPH"))

@@ -61,19 +61,34 @@ cleanup:
     return status;
 }
 
-/* a or ^a, within a negated set */
-static wfre_status parse_negated_link(wfre_sq_parser *p, wfre_sq_path **path)
+typedef wfre_status (*reader)(wfre_sq_parser *p, wfre_sq_path **path);
+
+/* What `read` reads, or its inverse behind ^. */
+static wfre_status parse_directed(wfre_sq_parser *p, reader read, wfre_sq_path **path)
 {
-    wfre_status status;
     size_t offset = p->token.offset;
     bool inverse = wfre_sq_at_sign(p, "^");
     if (inverse)
-        TRY(wfre_sq_advance(p));
-    TRY(parse_link(p, path));
-    if (inverse)
-        TRY(wrap(p, WFRE_SQ_INVERSE, offset, path));
-cleanup:
-    return status;
+        CHECK(wfre_sq_advance(p));
+    CHECK(read(p, path));
+    return inverse ? wrap(p, WFRE_SQ_INVERSE, offset, path) : WFRE_OK;
+}
+
+/* What `read` reads, once or several times with a sign between. */
+static wfre_status parse_joined(wfre_sq_parser *p, wfre_sq_path_kind kind, const char *sign,
+                                reader read, wfre_sq_path **path)
+{
+    size_t offset = p->token.offset;
+    CHECK(read(p, path));
+    if (wfre_sq_at_sign(p, sign))
+        CHECK(wrap(p, kind, offset, path));
+    while (wfre_sq_at_sign(p, sign)) {
+        wfre_sq_path *next;
+        CHECK(wfre_sq_advance(p));
+        CHECK(read(p, &next));
+        CHECK(add_child(p, *path, next));
+    }
+    return WFRE_OK;
 }
 
 /* Behind the exclamation mark. */
@@ -83,12 +98,12 @@ static wfre_status parse_negated(wfre_sq_parser *p, wfre_sq_path **path)
     wfre_sq_path *link;
     TRY(new_path(p, WFRE_SQ_NEGATED, p->token.offset, path));
     if (!wfre_sq_at_sign(p, "(")) {
-        TRY(parse_negated_link(p, &link));
+        TRY(parse_directed(p, parse_link, &link));
         return add_child(p, *path, link);
     }
     TRY(wfre_sq_advance(p));
     while (!wfre_sq_at_sign(p, ")")) {
-        TRY(parse_negated_link(p, &link));
+        TRY(parse_directed(p, parse_link, &link));
         TRY(add_child(p, *path, link));
         if (!wfre_sq_at_sign(p, "|"))
             break;
@@ -125,54 +140,20 @@ cleanup:
 
 static wfre_status parse_path_step(wfre_sq_parser *p, wfre_sq_path **path)
 {
-    wfre_status status;
-    size_t offset = p->token.offset;
-    bool inverse = wfre_sq_at_sign(p, "^");
-    if (inverse)
-        TRY(wfre_sq_advance(p));
-    TRY(parse_path_element(p, path));
-    if (inverse)
-        TRY(wrap(p, WFRE_SQ_INVERSE, offset, path));
-cleanup:
-    return status;
+    return parse_directed(p, parse_path_element, path);
 }
 
 static wfre_status parse_path_sequence(wfre_sq_parser *p, wfre_sq_path **path)
 {
-    wfre_status status;
-    size_t offset = p->token.offset;
-    TRY(parse_path_step(p, path));
-    if (!wfre_sq_at_sign(p, "/"))
-        return WFRE_OK;
-    TRY(wrap(p, WFRE_SQ_SEQUENCE, offset, path));
-    while (wfre_sq_at_sign(p, "/")) {
-        wfre_sq_path *next;
-        TRY(wfre_sq_advance(p));
-        TRY(parse_path_step(p, &next));
-        TRY(add_child(p, *path, next));
-    }
-cleanup:
-    return status;
+    return parse_joined(p, WFRE_SQ_SEQUENCE, "/", parse_path_step, path);
 }
 
 static wfre_status parse_path(wfre_sq_parser *p, wfre_sq_path **path)
 {
-    wfre_status status;
-    size_t offset = p->token.offset;
-    TRY(wfre_sq_deeper(p));
-    TRY(parse_path_sequence(p, path));
-    if (wfre_sq_at_sign(p, "|")) {
-        TRY(wrap(p, WFRE_SQ_ALTERNATIVE, offset, path));
-        while (wfre_sq_at_sign(p, "|")) {
-            wfre_sq_path *next;
-            TRY(wfre_sq_advance(p));
-            TRY(parse_path_sequence(p, &next));
-            TRY(add_child(p, *path, next));
-        }
-    }
+    CHECK(wfre_sq_deeper(p));
+    CHECK(parse_joined(p, WFRE_SQ_ALTERNATIVE, "|", parse_path_sequence, path));
     p->depth--;
-cleanup:
-    return status;
+    return WFRE_OK;
 }
 
 /* ---- triples ------------------------------------------------------------------------------ */

@@ -36,6 +36,10 @@ graphs 'SELECT * { GRAPH ?g { ?s :p ?o FILTER EXISTS { ?s :n ?x } } }'
 graphs 'SELECT * { ?a :r ?g GRAPH ?g { :s1 :p* ?y } }'
 graphs 'SELECT * { GRAPH ?g { ?s :p ?o } FILTER EXISTS { :s0 :n ?x } }'
 graphs 'SELECT * FROM :g3 { ?s ?p ?o }'
+graphs 'SELECT ?g { GRAPH ?g {} }'
+show wfre export named.kg -o named.nq
+wfre import named.nq -o again.kg >/dev/null && wfre export again.kg -o again.nq >/dev/null
+sort named.nq >one && sort again.nq | cmp - one && cat one
 # What is wrong, and where.
 show wfre ask --check --file q.rq
 show wfre ask --check 'SELECT ?x { ?x a foaf:Person }'

@@ -27,7 +27,7 @@ QUERIES = {
         ('star of two constants', X + 'SELECT ?x ?n { ?x :city :city7 ; :worksFor :company7 ; :name ?n }'),
         ('two steps to a constant', X + 'SELECT ?x { ?x :knows ?y . ?y :knows :p17 }'),
         ('three steps from a constant', X + 'SELECT ?z ?n { :p17 :knows ?x . ?x :knows ?y . ?y :knows ?z . ?z :name ?n }'),
-        ('path knows+ over two kinds', X + 'SELECT ?c { :p17 :reportsTo+ ?x . ?x :city ?c }'),
+        ('path reportsTo+ and a join', X + 'SELECT ?c { :p17 :reportsTo+ ?x . ?x :city ?c }'),
         ('path reportsTo* to a constant', X + 'SELECT (COUNT(?x) AS ?n) { ?x :reportsTo* :p17 }'),
         ('triangles', X + 'SELECT (COUNT(*) AS ?n) { ?a :knows ?b . ?b :knows ?c . ?c :knows ?a }'),
         ('OPTIONAL', X + 'SELECT ?x ?e { ?x :city :city7 OPTIONAL { ?x :email ?e } }'),
