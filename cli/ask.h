@@ -15,6 +15,7 @@ typedef struct ask_session {
     size_t top; /* known answers to print, and predicted ones to ask for */
     bool json;
     bool explain;
+    size_t derivations;         /* of a known answer that are explained */
     wfre_explain_format format; /* of explanations */
     const char *results;        /* --format of SPARQL results; NULL: what suits the output */
     const char *base;           /* of relative IRIs in SPARQL, or NULL */

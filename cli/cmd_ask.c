@@ -10,14 +10,34 @@ enum { DEFAULT_TOP = 10 };
 
 static const double SHORTEST = 1e-6; /* seconds: 0 would be no limit */
 
-/* Explains the predictions, if that is wanted and there are any. */
+/* The first known answers, then predicted ones, as many as are explained. */
+static size_t choose_explained(const ask_session *session, const wfre_answers *answers,
+                               wfre_entity *entities)
+{
+    enum { KNOWN = 6 };
+    size_t count = 0;
+    for (size_t i = 0; i < answers->known.count && i < session->top && count < KNOWN; i++)
+        entities[count++] = answers->known.ids[i];
+    for (size_t i = 0; i < answers->predicted_count && count < WFRE_EXPLAINED; i++)
+        entities[count++] = answers->predicted[i].entity;
+    return count;
+}
+
+/* Explains the answers, if that is wanted and there are any. */
 static wfre_status explain(const ask_session *session, ask_result *result, wfre_error *error)
 {
     wfre_explanation *explanation = NULL;
+    wfre_entity entities[WFRE_EXPLAINED];
+    wfre_explain_options options;
     if (!session->explain || result->answers->unpredicted)
         return WFRE_OK;
-    wfre_status status = wfre_session_explain(session->session, &result->question, result->answers,
-                                              cli_cancel(), &explanation, error);
+    wfre_explain_options_default(&options);
+    options.entities = entities;
+    options.entity_count = choose_explained(session, result->answers, entities);
+    options.derivations = session->derivations;
+    wfre_status status =
+        wfre_session_explain_some(session->session, &result->question, result->answers, &options,
+                                  cli_cancel(), &explanation, error);
     if (status == WFRE_OK)
         status = wfre_explanation_print(session->graph, explanation, session->format,
                                         &result->explanation, error);
@@ -138,8 +158,7 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
     session->format = strcmp(explain, "svg") == 0 ? WFRE_EXPLAIN_SVG : WFRE_EXPLAIN_TEXT;
     if (session->format == WFRE_EXPLAIN_TEXT && strcmp(explain, "text") != 0)
         return cli_usage(call, "--explain is text or svg, not %s", explain);
-    if (session->explain && (!model || (only && strcmp(only, "known") == 0)))
-        return cli_usage(call, "--explain is about predicted answers, which need a model");
+    session->derivations = (size_t)cli_integer(call, "derivations", 1);
     options->known = !only || strcmp(only, "known") == 0;
     options->predicted = !only || strcmp(only, "predicted") == 0;
     return cli_split(call, WFRE_TEST, &options->split);
@@ -238,8 +257,10 @@ static const cli_option OPTIONS[] = {
     {"split", 0, CLI_TEXT, "S",
      "the graph that proves: train, valid (train and valid) or test (all; the default)", 0, 0},
     {"explain", 0, CLI_OPTIONAL_TEXT, "FORMAT",
-     "say why answers are predicted; svg draws the question instead", 0, 0},
+     "say why answers are known or predicted; svg draws the question instead", 0, 0},
     CLI_OPTION_BY,
+    {"derivations", 0, CLI_INTEGER, "N", "explain a known answer in up to N ways (default 1)", 1,
+     1000},
     {"exhaustive", 0, CLI_FLAG, NULL, "score every entity instead of searching", 0, 0},
     {"timeout", 0, CLI_DURATION, "T", "give up after this long, such as 10s (default: never)", 0,
      0},

@@ -165,6 +165,7 @@ typedef struct wfre_explained_edge {
 typedef struct wfre_explained_answer {
     wfre_prediction prediction;
     bool known;                  /* the graph proves it: so do the edges */
+    double derivation;           /* what the probabilities of its edges come to, as `rule` says */
     const wfre_entity *entities; /* of each variable; WFRE_NONE if it plays no part */
     const wfre_explained_edge *edges;
     size_t edge_count;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/evidence.h"
 #include "answer/explain.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -16,10 +17,11 @@
 #include "query/types.h"
 
 enum {
-    CANDIDATES = WFRE_EXPLAINED, /* of a variable, the one asked for too */
-    FROM_MODEL = 6,              /* candidates that the model finds */
-    FROM_NEIGHBOUR = 3,          /* that each candidate above brings from the graph */
-    EDGE_DEPTH = 100             /* predictions of an edge's 1p question that are looked at */
+    CANDIDATES = 48,    /* of a variable, the one asked for too */
+    FROM_MODEL = 6,     /* candidates that the model finds */
+    FROM_NEIGHBOUR = 3, /* that each candidate above brings from the graph */
+    MOST_DERIVATIONS = 1000,
+    EDGE_DEPTH = 100 /* predictions of an edge's 1p question that are looked at */
 };
 
 /* What belongs to a set besides what is shown of it. */
@@ -271,8 +273,11 @@ static wfre_status use_scores(void *context, const wfre_scores *scores, const ui
     return wfre_scores_top(scores, questions, a->wanted, error);
 }
 
+/* Without a model nothing is found. */
 static wfre_status ask(const builder *b, asking *a)
 {
+    if (!b->session->engine->model)
+        return WFRE_OK;
     wfre_inference questions = {.trees = a->trees,
                                 .count = a->count,
                                 .way = b->way,
@@ -353,7 +358,7 @@ static wfre_status fill_sets(const builder *b)
                                  b->sets[s].known, &b->out->arena, &wanted->without, b->error));
     }
     CHECK(ask(b, &a));
-    for (uint32_t s = 0, at = 0; s < sets; s++)
+    for (uint32_t s = 0, at = 0; s < sets && b->session->engine->model; s++)
         if (is_predicted(b, s)) {
             CHECK(conclude(b, s, &a.wanted[at], a.reasoners[at]));
             at++;
@@ -383,7 +388,8 @@ static void add_neighbours(const builder *b, variable *v)
             wfre_list near = wfre_graph_targets(graph_of(b), b->question->options.split, relation,
                                                 targets->candidates[t]);
             int added = 0;
-            for (size_t i = 0; i < near.count && added < FROM_NEIGHBOUR; i++)
+            int most = b->options.derivations > 1 ? CANDIDATES : FROM_NEIGHBOUR;
+            for (size_t i = 0; i < near.count && added < most; i++)
                 if (wfre_list_has(set->known, near.ids[i]) == (round == 0)) {
                     add_candidate(v, near.ids[i]);
                     added++;
@@ -393,14 +399,18 @@ static void add_neighbours(const builder *b, variable *v)
 
 static void choose_candidates(const builder *b, const wfre_answers *answers)
 {
-    for (size_t i = 0; i < answers->predicted_count && i < CANDIDATES; i++)
+    const wfre_explain_options *options = &b->options;
+    for (size_t i = 0; options->entities && i < options->entity_count && i < WFRE_EXPLAINED; i++)
+        add_candidate(&b->variables[0], options->entities[i]);
+    for (size_t i = 0; !options->entities && i < answers->predicted_count && i < WFRE_EXPLAINED;
+         i++)
         add_candidate(&b->variables[0], answers->predicted[i].entity);
     for (uint32_t i = 1; i < b->out->shown.variable_count; i++) {
         variable *v = &b->variables[i];
         const wfre_explained_set *set = &b->sets[v->set];
+        add_neighbours(b, v); /* first: they prove what is known */
         for (size_t k = 0; k < set->predicted_count && k < FROM_MODEL; k++)
             add_candidate(v, set->predicted[k].entity);
-        add_neighbours(b, v);
         for (size_t k = 0; k < set->known.count && v->count < CANDIDATES; k++)
             add_candidate(v, set->known.ids[k]);
     }
@@ -429,7 +439,7 @@ static double edge_probability(const builder *b, const wfre_node *tree, const wf
     size_t at = 0;
     while (at + 1 < found->hit_count && found->hits[at].entity != target)
         at++;
-    if (found->hit_count == 0)
+    if (found->hit_count == 0 || !model)
         return 0;
     wfre_judged of = {.model = model,
                       .way = &b->way,
@@ -545,14 +555,44 @@ static wfre_status assign(const builder *b)
 
 /* ---- the answers -------------------------------------------------------------------------- */
 
-/* One answer's explanation in the making. */
+/* One answer's explanation in the making. Where known edges give a choice, `choice` says which to
+ * take: its digits are those of the places where there is one, of as many values as there are. */
 typedef struct tracing {
     wfre_entity *entities;
     wfre_explained_edge *edges;
     size_t edge_count;
+    size_t choice;
+    bool proof; /* known edges alone, any of them */
 } tracing;
 
+static const double CERTAIN = 1 - 1e-9;
+
 static void trace(const builder *b, tracing *to, uint32_t s, uint32_t t, wfre_explained_edge edge);
+
+static bool is_proof(const builder *b, uint32_t s, uint32_t source, uint32_t t)
+{
+    const inner_set *set = &b->inner[s];
+    size_t targets = b->variables[b->sets[s].variable].count;
+    const double *below = b->inner[s + 1].value;
+    return set->edges[source * targets + t] >= CERTAIN && (!below || below[source] >= CERTAIN);
+}
+
+/* The source that candidate t of a projection is reached from. */
+static uint32_t choose_source(const builder *b, tracing *to, uint32_t s, uint32_t t,
+                              uint32_t sources)
+{
+    uint32_t proofs = 0, chosen = b->inner[s].chosen[t];
+    for (uint32_t i = 0; to->proof && i < sources; i++)
+        proofs += is_proof(b, s, i, t);
+    if (proofs < 2)
+        return chosen;
+    size_t digit = to->choice % proofs;
+    to->choice /= proofs;
+    for (uint32_t i = 0; i < sources; i++)
+        if (is_proof(b, s, i, t) && digit-- == 0)
+            return i;
+    return chosen;
+}
 
 /* Notes the edge by which candidate t of a projection is reached best, and goes on below it. */
 static void trace_edge(const builder *b, tracing *to, uint32_t s, uint32_t t,
@@ -561,9 +601,10 @@ static void trace_edge(const builder *b, tracing *to, uint32_t s, uint32_t t,
     const inner_set *set = &b->inner[s];
     const variable *targets = &b->variables[b->sets[s].variable];
     const wfre_entity *sources;
-    uint32_t source = set->chosen[t];
-    if (sources_of(b, s, &sources) == 0)
+    uint32_t count = sources_of(b, s, &sources);
+    if (count == 0)
         return;
+    uint32_t source = choose_source(b, to, s, t, count);
     bool forward = is_forward(set->node);
     edge.relation = set->node->id / 2 * 2;
     edge.head = forward ? sources[source] : targets->candidates[t];
@@ -600,28 +641,117 @@ static void trace(const builder *b, tracing *to, uint32_t s, uint32_t t, wfre_ex
             trace(b, to, c, t, edge);
 }
 
-static wfre_status trace_answers(builder *b, const wfre_answers *answers)
+/* What the answers say about an entity; a known one is certain. */
+static wfre_prediction find_prediction(const wfre_answers *answers, wfre_entity entity, bool known)
+{
+    for (size_t i = 0; i < answers->predicted_count; i++)
+        if (answers->predicted[i].entity == entity)
+            return answers->predicted[i];
+    double probability = known ? 1 : (double)NAN;
+    return (wfre_prediction){entity, (double)NAN, probability, probability};
+}
+
+static wfre_status add_evidence(const builder *b, const tracing *to)
+{
+    for (size_t i = 0; i < to->edge_count; i++) {
+        wfre_explained_edge *edge = &to->edges[i];
+        if (edge->known || edge->negation != WFRE_NONE)
+            continue;
+        wfre_doubtful_edge doubtful = {edge->head, edge->relation, edge->tail};
+        CHECK(wfre_evidence_find(graph_of(b), b->question->options.split, doubtful,
+                                 b->options.evidence, &b->out->arena, &edge->evidence,
+                                 &edge->evidence_count, b->error));
+    }
+    return WFRE_OK;
+}
+
+/* One derivation of candidate t; *more says whether there may be others behind it. */
+static wfre_status trace_answer(builder *b, const wfre_answers *answers, uint32_t t, size_t choice,
+                                bool *more)
 {
     wfre_explanation *out = &b->out->shown;
+    wfre_entity entity = b->variables[0].candidates[t];
+    bool known = wfre_list_has(b->sets[0].known, entity);
+    tracing to = {.entities = take(b, out->variable_count, sizeof *to.entities),
+                  .edges = take(b, out->set_count, sizeof *to.edges),
+                  .choice = choice,
+                  .proof = known};
+    if (!to.entities || !to.edges)
+        return out_of_memory(b);
+    for (uint32_t v = 0; v < out->variable_count; v++)
+        to.entities[v] = WFRE_NONE;
+    trace(b, &to, 0, t, (wfre_explained_edge){.negation = WFRE_NONE});
+    *more = known && to.choice == 0;
+    if (to.choice > 0) /* all had their turn */
+        return WFRE_OK;
+    CHECK(add_evidence(b, &to));
+    b->answers[out->answer_count++] =
+        (wfre_explained_answer){.prediction = find_prediction(answers, entity, known),
+                                .known = known,
+                                .derivation = b->inner[0].value ? b->inner[0].value[t] : 1,
+                                .entities = to.entities,
+                                .edges = to.edges,
+                                .edge_count = to.edge_count};
+    return WFRE_OK;
+}
+
+static wfre_status trace_answers(builder *b, const wfre_answers *answers)
+{
     size_t count = b->variables[0].count;
-    b->answers = take(b, count, sizeof *b->answers);
+    size_t each = b->options.derivations > 1 ? b->options.derivations : 1;
+    each = each < MOST_DERIVATIONS ? each : MOST_DERIVATIONS;
+    b->answers = take(b, count * each, sizeof *b->answers);
     if (!b->answers)
         return out_of_memory(b);
     for (uint32_t t = 0; t < count; t++) {
-        tracing to = {.entities = take(b, out->variable_count, sizeof *to.entities),
-                      .edges = take(b, out->set_count, sizeof *to.edges)};
-        if (!to.entities || !to.edges)
-            return out_of_memory(b);
-        for (uint32_t v = 0; v < out->variable_count; v++)
-            to.entities[v] = WFRE_NONE;
-        trace(b, &to, 0, t, (wfre_explained_edge){.negation = WFRE_NONE});
-        b->answers[t] = (wfre_explained_answer){.prediction = answers->predicted[t],
-                                                .entities = to.entities,
-                                                .edges = to.edges,
-                                                .edge_count = to.edge_count};
-        out->answer_count++;
+        bool more = true;
+        for (size_t choice = 0; more && choice < each; choice++)
+            CHECK(trace_answer(b, answers, t, choice, &more));
     }
     return WFRE_OK;
+}
+
+/* ---- the rule ----------------------------------------------------------------------------- */
+
+/* How probabilities combine, of a question of a shape. */
+static void find_rule(const builder *b, const char *shape, char *text, size_t size)
+{
+    const wfre_model *model = b->session->engine->model;
+    const wfre_node *tree = b->question->query->tree;
+    const wfre_hit hit = {0, -1};
+    wfre_calibration_view view = {0};
+    if (model) {
+        wfre_judged of = {model, &b->way, wfre_reasoner_of(&b->way), tree, shape, 0};
+        view = wfre_calibration_view_of(&of, &hit, 1);
+    }
+    bool by_edges = view.by_edges && view.any;
+    if (!model)
+        (void)wfre_format(text, size, "Known edges prove what they join.");
+    else if (by_edges && wfre_node_is_edge(tree))
+        (void)wfre_format(text, size, "The probability of the edge is that of the answer.");
+    else if (by_edges)
+        (void)wfre_format(text, size,
+                          "The edges of the best derivation multiply to p. Of such answers to "
+                          "questions of this shape, 1 / (1 + exp(-(%.3f + %.3f log(p / (1 - p))))) "
+                          "are right: other derivations count, too.",
+                          view.any->factors[0], view.any->factors[1]);
+    else
+        (void)wfre_format(text, size,
+                          "The question is answered as a whole: edges are judged one by one, and "
+                          "need not multiply to the answer's probability.");
+}
+
+static wfre_status state_rule(const builder *b)
+{
+    wfre_text shape = {0};
+    char text[320];
+    wfre_status status = wfre_type_name(b->question->query->tree, &shape, b->error);
+    if (status == WFRE_OK)
+        find_rule(b, shape.data, text, sizeof text);
+    wfre_text_free(&shape);
+    CHECK(status);
+    b->out->shown.rule = wfre_arena_text(&b->out->arena, text, strlen(text));
+    return b->out->shown.rule ? WFRE_OK : out_of_memory(b);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------- */
@@ -639,7 +769,9 @@ static wfre_status build(builder *b, const wfre_answers *answers)
     b->out->shown.sets = b->sets;
     b->out->shown.variables = b->names;
     b->out->shown.answers = b->answers;
-    b->out->shown.calibrated = b->session->engine->model->calibration != NULL;
+    const wfre_model *model = b->session->engine->model;
+    b->out->shown.calibrated = model && model->calibration != NULL;
+    CHECK(state_rule(b));
     return WFRE_OK;
 }
 
@@ -664,10 +796,11 @@ wfre_status wfre_session_explain_some(wfre_session *session, const wfre_question
     GIVEN(question);
     GIVEN(answers);
     const wfre_model *model = session->engine->model;
-    if (!model || !question->query->tree)
-        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
-                         "only predictions can be explained: %s",
-                         model ? question->query->not_a_tree : "there is no model");
+    bool given = options && options->entities;
+    if (!question->query->tree || !(model || given))
+        return wfre_fail(
+            error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "this cannot be explained: %s",
+            model || given ? question->query->not_a_tree : "without a model nothing is predicted");
     whole *out = wfre_alloc_zero(1, sizeof *out);
     if (!out)
         return wfre_fail_memory(error, "explaining");
@@ -678,7 +811,8 @@ wfre_status wfre_session_explain_some(wfre_session *session, const wfre_question
     wfre_explain_options_default(&b.options);
     if (options)
         b.options = *options;
-    b.way = question->options.way ? *question->options.way : model->settings.way;
+    if (model)
+        b.way = question->options.way ? *question->options.way : model->settings.way;
     if (question->options.missing_rate > 0)
         b.way.missing_rate = question->options.missing_rate;
     wfre_status status = build(&b, answers);

@@ -1,4 +1,5 @@
 /* Explanations for machines. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "answer/explain.h"
@@ -31,6 +32,27 @@ static void add_set(wfre_text *text, const wfre_graph *graph, const wfre_explana
     wfre_text_add(text, "]}");
 }
 
+static void add_evidence(wfre_text *text, const wfre_graph *graph, const wfre_evidence *e,
+                         const char *comma)
+{
+    static const char *const KINDS[] = {"head", "tail", "joined"};
+    wfre_text_format(text, "%s{\"kind\":\"%s\",\"relation\":", comma, KINDS[e->kind]);
+    wfre_name relation = wfre_graph_relation_name(graph, e->relation);
+    wfre_text_json(text, relation.bytes, relation.length);
+    wfre_text_add(text, ",\"head\":");
+    wfre_json_entity(text, graph, e->head);
+    wfre_text_add(text, "},\"tail\":");
+    wfre_json_entity(text, graph, e->tail);
+    wfre_text_format(text, "},\"cases\":%" PRIu64 ",\"hits\":%" PRIu64, e->cases, e->hits);
+    wfre_json_number(text, "weight", e->weight);
+    if (e->example != WFRE_NONE) {
+        wfre_text_add(text, ",\"example\":");
+        wfre_json_entity(text, graph, e->example);
+        wfre_text_char(text, '}');
+    }
+    wfre_text_char(text, '}');
+}
+
 static void add_edge(wfre_text *text, const wfre_graph *graph, const wfre_explained_edge *edge)
 {
     wfre_text_add(text, "{\"relation\":");
@@ -44,14 +66,19 @@ static void add_edge(wfre_text *text, const wfre_graph *graph, const wfre_explai
     wfre_text_format(text, "},\"known\":%s,\"negated\":%s", edge->known ? "true" : "false",
                      (edge->negation != WFRE_NONE) != edge->negated ? "true" : "false");
     wfre_json_number(text, "probability", edge->probability);
-    wfre_text_char(text, '}');
+    wfre_text_add(text, ",\"evidence\":[");
+    for (size_t i = 0; i < edge->evidence_count; i++)
+        add_evidence(text, graph, &edge->evidence[i], i > 0 ? "," : "");
+    wfre_text_add(text, "]}");
 }
 
 static void add_answer(wfre_text *text, const wfre_graph *graph, const wfre_explanation *e,
                        const wfre_explained_answer *answer)
 {
     wfre_json_entity(text, graph, answer->prediction.entity);
+    wfre_text_format(text, ",\"known\":%s", answer->known ? "true" : "false");
     wfre_json_number(text, "probability", answer->prediction.probability);
+    wfre_json_number(text, "derivation", answer->derivation);
     wfre_text_add(text, ",\"variables\":[");
     for (uint32_t v = 0; v < e->variable_count; v++) {
         wfre_text_add(text, v > 0 ? "," : "");
@@ -72,7 +99,9 @@ static void add_answer(wfre_text *text, const wfre_graph *graph, const wfre_expl
 
 void wfre_explanation_json(const wfre_graph *graph, const wfre_explanation *e, wfre_text *text)
 {
-    wfre_text_format(text, "{\"calibrated\":%s,\"variables\":[", e->calibrated ? "true" : "false");
+    wfre_text_format(text, "{\"calibrated\":%s,\"rule\":", e->calibrated ? "true" : "false");
+    wfre_text_json(text, e->rule, strlen(e->rule));
+    wfre_text_add(text, ",\"variables\":[");
     for (uint32_t v = 0; v < e->variable_count; v++) {
         wfre_text_add(text, v > 0 ? "," : "");
         wfre_text_json(text, e->variables[v], strlen(e->variables[v]));

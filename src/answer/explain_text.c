@@ -1,4 +1,5 @@
 /* Explanations for a terminal. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "answer/explain.h"
@@ -76,12 +77,34 @@ static void add_edges(const page *p, const wfre_explained_edge *edges, size_t co
     wfre_text_char(text, '\n');
 }
 
+/* The facts that speak for an edge, one a line. */
+static void add_evidence(const page *p, const wfre_explained_edge *edge)
+{
+    for (size_t i = 0; i < edge->evidence_count; i++) {
+        const wfre_evidence *e = &edge->evidence[i];
+        wfre_explained_edge fact = {.relation = e->relation, .head = e->head, .tail = e->tail};
+        wfre_text_add(p->text, "          because  ");
+        add_edge(p, &fact);
+        wfre_text_format(p->text, ": %" PRIu64 " of %" PRIu64 " %s", e->hits, e->cases,
+                         e->kind == WFRE_EVIDENCE_JOINED ? "pairs so joined have it"
+                                                         : "others with this have it");
+        if (e->example != WFRE_NONE) {
+            wfre_text_add(p->text, ", as ");
+            add_entity(p, e->example);
+        }
+        wfre_text_char(p->text, '\n');
+    }
+}
+
 static void add_answer(const page *p, size_t rank, const wfre_explained_answer *answer)
 {
     wfre_text *text = p->text;
     wfre_text_format(text, "%4zu  ", rank);
     add_entity(p, answer->prediction.entity);
-    add_probability(answer->prediction.probability, text);
+    if (answer->known)
+        wfre_text_add(text, " known");
+    else
+        add_probability(answer->prediction.probability, text);
     wfre_text_char(text, '\n');
     for (uint32_t v = 1; v < p->shown->variable_count; v++)
         if (answer->entities[v] != WFRE_NONE) {
@@ -95,7 +118,10 @@ static void add_answer(const page *p, size_t rank, const wfre_explained_answer *
         while (edges->negation != WFRE_NONE && next < answer->edge_count &&
                answer->edges[next].negation == edges->negation)
             next++;
-        add_edges(p, edges, next - i);
+        if (p->shown->set_count > 2 || edges->known || !isfinite(edges->probability))
+            add_edges(p, edges, next - i); /* a single one has been said already */
+        for (size_t k = i; k < next; k++)
+            add_evidence(p, &answer->edges[k]);
     }
 }
 
@@ -107,7 +133,9 @@ void wfre_explanation_text(const wfre_graph *graph, const wfre_explanation *e, w
         if (e->sets[s].variable != WFRE_NONE)
             add_set(&p, &e->sets[s]);
     if (e->answer_count > 0)
-        wfre_text_add(text, "The likeliest way to each predicted answer:\n");
+        wfre_text_add(text, "The likeliest way to each answer:\n");
     for (size_t i = 0; i < e->answer_count; i++)
         add_answer(&p, i + 1, &e->answers[i]);
+    if (e->answer_count > 0 && e->calibrated)
+        wfre_text_format(text, "%s\n", e->rule);
 }

@@ -22,11 +22,11 @@ ask m.safetensors '?x : r1(e0, ?x)' --min-probability 1
 # A cycle is answered exactly; the model says why it cannot help.
 ask m.safetensors '?x : r1(?x, ?y) & r2(?y, ?z) & r3(?x, ?z)' --top 2
 printf '?x : r1(e0, ?x)\n?x : r9(e0, ?x)\n?x : r2(e0, ?x) & !r1(e1, ?x)\n' | ask m.safetensors --top 1
-ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]{2,}/X/g; s/(known|predicted) +(r.*\)).*/EDGE \2/' | tail -n +4
+ask m.safetensors '?x : r1(e0, ?y) & r2(?y, ?x)' --split train --top 1 --explain | sed -E 's/e[0-9]+|-?[0-9]+\.[0-9]{2,}/X/g; s/(known|predicted) +(r.*\)).*/EDGE \2/' | tail -n +4
 wfre ask g.kg m.safetensors '?x : r1(e0, ?x)' --explain=svg 2>&1 | head -c 4
 echo
 # What a negation denies is all of its edges together.
-ask m.safetensors '?x : r3(e0, ?x) & !(exists ?y. r1(e1, ?y) & r1(?y, ?x))' --split train --top 1 --explain | sed -E 's/e[0-9]+|[01]\.[0-9]{2,}/X/g; s/^ +(known|predicted) +(not )?(.*\)).*/  EDGE \2\3/' | tail -n 5
+ask m.safetensors '?x : r3(e0, ?x) & !(exists ?y. r1(e1, ?y) & r1(?y, ?x))' --split train --top 1 --explain | sed -E 's/e[0-9]+|-?[0-9]+\.[0-9]{2,}/X/g; s/^ +(known|predicted) +(not )?(.*\)).*/  EDGE \2\3/' | tail -n 6
 ask m.safetensors '?x : r1(e0, ?x)' --exact --only predicted
 # Known and predicted together are all entities that are not refuted, each once, on whatever split.
 for split in train valid test; do

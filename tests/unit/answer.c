@@ -352,6 +352,64 @@ static void explanations(void **state)
     wfre_string_free(text);
 }
 
+static void check_evidence(const wfre_explained_edge *edge)
+{
+    for (size_t k = 0; k < edge->evidence_count; k++) {
+        const wfre_evidence *e = &edge->evidence[k];
+        assert_true(wfre_graph_has(graph, WFRE_TEST, e->head, e->relation, e->tail));
+        assert_true(e->hits > 0 && e->hits <= e->cases && e->weight > 0);
+        assert_true(k == 0 || edge->evidence[k - 1].weight >= e->weight);
+        if (e->kind == WFRE_EVIDENCE_HEAD && e->example != WFRE_NONE)
+            assert_true(wfre_graph_has(graph, WFRE_TEST, e->example, edge->relation, edge->tail));
+    }
+}
+
+/* A known answer has a proof, and all of them if that is wanted; a predicted edge has evidence. */
+static void explanations_of_known_answers(void **state)
+{
+    (void)state;
+    wfre_query *query = parse("?x : r0(e1, ?y) & r1(?y, ?x)");
+    for (int with = 0; with < 2; with++) {
+        wfre_session *session = create(with ? model : NULL);
+        wfre_question question = question_of(query);
+        wfre_explain_options options;
+        wfre_explanation *e;
+        wfre_answers *answers = ask(session, &question);
+        wfre_entity entity = answers->known.ids[0];
+        size_t proofs = 0, evidence = 0;
+        wfre_list middle = wfre_graph_targets(graph, WFRE_TEST, 0, 1);
+        for (size_t i = 0; i < middle.count; i++)
+            proofs += wfre_graph_has(graph, WFRE_TEST, middle.ids[i], 2, entity);
+        wfre_explain_options_default(&options);
+        options.entities = &entity;
+        options.entity_count = 1;
+        options.derivations = 40;
+        assert_ok(
+            wfre_session_explain_some(session, &question, answers, &options, NULL, &e, error));
+        assert_true(proofs > 0 && e->answer_count == proofs);
+        for (size_t i = 0; i < proofs; i++) {
+            assert_true(e->answers[i].known && e->answers[i].prediction.entity == entity);
+            assert_int_equal(e->answers[i].edge_count, 2);
+            assert_true(e->answers[i].edges[0].known && e->answers[i].edges[1].known);
+            assert_true(i == 0 || e->answers[i].entities[1] != e->answers[i - 1].entities[1]);
+        }
+        wfre_explanation_free(e);
+        if (with) {
+            assert_ok(wfre_session_explain(session, &question, answers, NULL, &e, error));
+            for (size_t i = 0; i < e->answer_count; i++)
+                for (size_t k = 0; k < e->answers[i].edge_count; k++) {
+                    check_evidence(&e->answers[i].edges[k]);
+                    evidence += e->answers[i].edges[k].evidence_count;
+                }
+            assert_true(evidence > 0);
+            wfre_explanation_free(e);
+        }
+        wfre_answers_free(answers);
+        wfre_session_free(session);
+    }
+    wfre_query_free(query);
+}
+
 /* Asks and, with `explained`, explains; all of it may run out of memory. */
 typedef struct attempt {
     const wfre_query *query;
@@ -406,6 +464,7 @@ int main(void)
         cmocka_unit_test(failures_stay_apart),
         cmocka_unit_test(missing_triples_are_those_asked_for),
         cmocka_unit_test(explanations),
+        cmocka_unit_test(explanations_of_known_answers),
         cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(refuted_answers_are_not_predicted),
         cmocka_unit_test(large_questions_keep_their_known_answers),
