@@ -81,6 +81,21 @@ static int answer_query(const ask_session *session, const char *text, const wfre
     return code;
 }
 
+/* What may have been meant by what is no query: a name alone, or plain English. */
+static void hint(const ask_session *session, const char *text)
+{
+    if (session->json)
+        return;
+    if (wfre_graph_find_entity(session->graph, text, strlen(text)) != WFRE_NONE)
+        cli_note("that is an entity:  describe %s  says all about it", text);
+    else if (!strpbrk(text, "?(=:"))
+        cli_note("questions are written like  ?x : relation(?x, entity);  see wfre ask --help");
+    else if (!strchr(text, '('))
+        cli_note(
+            "questions are written like  ?x : relation(?x, entity);  wfre find G.kg TEXT finds "
+            "names");
+}
+
 /* A query in logic or another notation but SPARQL. */
 static int answer_notation(const ask_session *session, const char *text)
 {
@@ -88,8 +103,12 @@ static int answer_notation(const ask_session *session, const char *text)
     wfre_error error;
     double start = cli_clock();
     if (wfre_query_parse_within(session->graph, WFRE_NOTATION_AUTO, text, strlen(text),
-                                session->options.timeout, cli_cancel(), &query, &error) != WFRE_OK)
-        return ask_fail(session, text, &error);
+                                session->options.timeout, cli_cancel(), &query,
+                                &error) != WFRE_OK) {
+        int failed = ask_fail(session, text, &error);
+        hint(session, text);
+        return failed;
+    }
     bool entities = wfre_query_width(query) == 1 && wfre_query_counted(query) == 0 &&
                     !wfre_query_column_is_relation(query, 0);
     int code = entities ? answer_query(session, text, query, start)

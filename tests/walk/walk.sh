@@ -120,6 +120,8 @@ step 'attributes' wfre info my.kg
 step 'MRR' wfre eval my.kg my.safetensors
 refuse 'nearest' wfre ask my.kg 'likes(Anna, b1)'
 refuse 'no relation is called lkes; the nearest: .*likes' wfre ask my.kg '?x : lkes(?x, b1)'
+refuse 'describe Anna 4 +says all' wfre ask my.kg 'Anna 4'
+refuse 'written like' wfre ask my.kg 'who likes b1'
 refuse 'wfre import --help' wfre import
 refuse 'cannot open' wfre ask nothing.kg '?x : likes(?x, b1)'
 refuse 'ends with .safetensors' wfre ask my.kg my.model '?x : likes(?x, b1)'
