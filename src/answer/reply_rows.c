@@ -11,6 +11,8 @@
 /* Values of the first variable, of the second, of each further one. */
 static const size_t VALUES[] = {WFRE_ROW_VALUES, 8, 4, 2};
 enum { LEVELS = sizeof VALUES / sizeof VALUES[0] };
+/* Predictions of each question for the last variable, at most. */
+enum { MOST_LAST = 1000 };
 
 typedef struct searching {
     const wfre_replying *r;
@@ -91,8 +93,9 @@ static wfre_status ask_last(searching *s, uint32_t column, const wfre_entity *va
         given[asked] = values[i];
         asked += queries[asked] != NULL;
     }
+    size_t top = s->r->top < MOST_LAST ? s->r->top : MOST_LAST;
     if (asked > 0)
-        TRY(wfre_errand_ask(&s->r->errand, queries, asked, s->r->top, &answers, error));
+        TRY(wfre_errand_ask(&s->r->errand, queries, asked, top, &answers, error));
     for (size_t i = 0; i < asked; i++) {
         s->values[column] = given[i];
         if (answers[i].unpredicted)
