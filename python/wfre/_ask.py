@@ -355,59 +355,72 @@ def ask(
     """Asks them together; each has its own answers or its own error."""
     cgraph = graph._use()
     engine = graph._engine(model)
-    options = ffi.new("wfre_ask_options *")
+    asked = ffi.new("wfre_question[]", max(len(questions), 1))
+    options = asked[0].options
     options.split = native.split(split)
     options.known = bool(proven)
     options.predicted = bool(predicted)
     options.top = top
-    options.min_probability = min_probability
-    options.timeout = native.seconds(timeout)
-    cway = fill_way(engine.cdata, way)
-    options.way = cway
-    count = len(questions)
-    asked = ffi.new("wfre_question[]", count)
+    if min_probability:
+        options.min_probability = min_probability
+    if timeout is not None:
+        options.timeout = native.seconds(timeout)
+    cway = NULL
+    if way is not None:
+        options.way = cway = fill_way(engine.cdata, way)
     queries: List[Any] = []
     texts: List[str] = []
     failed: Dict[int, errors.Error] = {}
-    error = ffi.new("wfre_error *")
     for question in questions:
         try:
-            if isinstance(question, Query):
-                if question.graph is not graph:
-                    raise errors.Mismatch("this query was made for another graph")
-                query, text = question._use(), question.text
-            elif isinstance(question, str):
-                query, text = _parse(cgraph, native.encode(question), 0, error), question
-            else:
-                raise TypeError(
-                    f"a question must be a str or a Query, not {type(question).__name__}"
-                )
+            query, text = _read(graph, cgraph, question)
         except errors.Error as wrong:
             failed[len(texts)] = wrong
             texts.append(question.text if isinstance(question, Query) else question)
             continue
-        asked[len(queries)].query = query
-        asked[len(queries)].options = options[0]
+        one = asked[len(queries)]
+        one.query = query
+        if queries:
+            one.options = options
         queries.append(query)
         texts.append(text)
+    if not queries:
+        return [Answers(graph, model, text, failed[i]) for i, text in enumerate(texts)]
     out = ffi.new("wfre_answers **")
-    if queries:
-        engine.call(lib.wfre_session_ask, asked, len(queries), CANCEL, out)
-    cdata = ffi.gc(out[0], lib.wfre_answers_free) if queries else None
+    engine.call(lib.wfre_session_ask, asked, len(queries), CANCEL, out)
+    cdata = ffi.gc(out[0], lib.wfre_answers_free)
     owner = (cdata, asked, queries, cway)
     results = []
     at = 0
     for i, text in enumerate(texts):
-        if i in failed:
+        if failed and i in failed:
             results.append(Answers(graph, model, text, failed[i]))
             continue
-        one = cdata[at]
-        wrong_: Optional[errors.Error] = None
-        if one.status != 0:
-            wrong_ = native._CLASSES.get(one.status, errors.Error)(native.text(one.message))
-        results.append(Answers(graph, model, text, wrong_, one, owner, asked[at]))
+        found = cdata[at]
+        wrong_ = None if found.status == 0 else _failure(found, asked[at].query)
+        results.append(Answers(graph, model, text, wrong_, found, owner, asked[at]))
         at += 1
     return results
+
+
+def _read(graph: "Graph", cgraph: Any, question: Union[str, Query]) -> Tuple[Any, str]:
+    """A wfre_query and its text."""
+    if isinstance(question, Query):
+        if question.graph is not graph:
+            raise errors.Mismatch("this query was made for another graph")
+        return question._use(), question.text
+    if isinstance(question, str):
+        error = ffi.new("wfre_error *")
+        return _parse(cgraph, native.encode(question), 0, error), question
+    raise TypeError(f"a question must be a str or a Query, not {type(question).__name__}")
+
+
+def _failure(answers: Any, query: Any) -> errors.Error:
+    """The exception of a question that failed by itself."""
+    message = native.text(answers.message)
+    if answers.status == lib.WFRE_ERR_ARGUMENT and lib.wfre_query_width(query) != 1:
+        message += "; `Graph.rows` answers any number of variables, `Graph.holds` sentences"
+    return native._CLASSES.get(answers.status, errors.Error)(message)
 
 
 # ---- explanations ---------------------------------------------------------------------------

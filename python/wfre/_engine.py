@@ -11,12 +11,13 @@ from ._native import NULL, ffi, lib
 class Session:
     """The workspace of one thread, and its wish to stop."""
 
-    __slots__ = ("cdata", "cancel", "pool")
+    __slots__ = ("cdata", "cancel", "error", "pool")
 
     def __init__(self, engine: Any) -> None:
         # Threads that work at the same time would only wait for each other's turn with the pool.
         self.pool = native.pool() if native.on_main_thread() else None
         self.cancel = native.new_cancel()
+        self.error = ffi.new("wfre_error *")
         options = ffi.new("wfre_session_options *")
         options.pool = NULL if self.pool is None else self.pool
         self.cdata = native.make(
@@ -64,15 +65,15 @@ class Engine:
         """Calls ``function(session, *arguments, error)``; what Ctrl-C raises is raised. The
         arguments may contain ``CANCEL``, which stands for the session's wish to stop."""
         session = self.lend()
-        error = ffi.new("wfre_error *")
         try:
             given = [session.cancel if a is CANCEL else a for a in arguments]
-            status = function(session.cdata, *given, error)
+            status = function(session.cdata, *given, session.error)
+            failed = native.failure(status, session.error) if status != 0 else None
         finally:
             self.give_back(session)
         native.raise_pending()
-        if status != 0:
-            raise native.failure(status, error)
+        if failed is not None:
+            raise failed
 
 
 CANCEL: Any = object()

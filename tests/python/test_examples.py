@@ -1,0 +1,74 @@
+"""The examples run, the notebook runs and shows, and so does all Python code of docs/PYTHON.md."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("numpy")
+SOURCE = pathlib.Path(os.environ["WFRE_SOURCE"])
+EXAMPLES = SOURCE / "examples" / "python"
+
+
+@pytest.mark.parametrize("name", ["owner", "researcher", "transport"])
+def test_example(name, tmp_path):
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py"), "20"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert ran.returncode == 0 and ran.stdout
+
+
+def test_notebook(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    client = pytest.importorskip("nbconvert.preprocessors")
+    pytest.importorskip("ipykernel")
+    book = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in book.cells)
+    os.environ.update(WFRE_STEPS="20", WFRE_EXAMPLES=str(EXAMPLES))
+    # The notebook's kernel is whatever this Python is.
+    specs = tmp_path / "kernels" / "python3"
+    specs.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    specs.joinpath("kernel.json").write_text(
+        json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"})
+    )
+    os.environ["JUPYTER_PATH"] = str(tmp_path)
+    client.ExecutePreprocessor(timeout=240, kernel_name="python3").preprocess(
+        book, {"metadata": {"path": str(tmp_path)}}
+    )
+    kinds = {
+        kind
+        for cell in book.cells
+        for output in cell.get("outputs", [])
+        for kind in output.get("data", {})
+    }
+    assert {"text/html", "image/svg+xml"} <= kinds
+
+
+def test_docs(tmp_path):
+    """One block after the other, in a folder with the files that they name."""
+    pytest.importorskip("pandas")
+    text = (SOURCE / "docs" / "PYTHON.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    assert len(blocks) > 5
+    code = tmp_path / "docs.py"
+    code.write_text("\n".join(blocks))
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        import family
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    people = list(family.triples(20))
+    (tmp_path / "my.tsv").write_text("".join("\t".join(t) + "\n" for t in people))
+    nations = tmp_path / "nations"
+    nations.mkdir()
+    for name, part in (("train", people[:300]), ("valid", people[300:320]), ("test", people[320:])):
+        (nations / f"{name}.txt").write_text("".join("\t".join(t) + "\n" for t in part))
+    ran = subprocess.run([sys.executable, str(code)], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert ran.returncode == 0
