@@ -351,12 +351,14 @@ def ask(
     predicted: bool,
     timeout: Union[str, float, None],
     way: Optional[str],
+    missing_rate: float,
 ) -> List[Answers]:
     """Asks them together; each has its own answers or its own error."""
     cgraph = graph._use()
     engine = graph._engine(model)
     asked = ffi.new("wfre_question[]", max(len(questions), 1))
     options = asked[0].options
+    lib.wfre_ask_options_default(ffi.addressof(asked[0], "options"))
     options.split = native.split(split)
     options.known = bool(proven)
     options.predicted = bool(predicted)
@@ -365,6 +367,8 @@ def ask(
         options.min_probability = min_probability
     if timeout is not None:
         options.timeout = native.seconds(timeout)
+    if missing_rate:
+        options.missing_rate = missing_rate
     cway = NULL
     if way is not None:
         options.way = cway = fill_way(engine.cdata, way)

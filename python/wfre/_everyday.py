@@ -295,6 +295,7 @@ def describe(
     missing: int,
     min_probability: float,
     split: str,
+    missing_rate: float,
 ) -> Description:
     """See ``Graph.describe``."""
     engine = graph._engine(model)
@@ -302,6 +303,7 @@ def describe(
     lib.wfre_describe_options_default(options)
     options.split = native.split(split)
     options.missing = missing if model is not None else 0
+    options.missing_rate = missing_rate
     options.min_probability = min_probability
     out = ffi.new("wfre_description **")
     engine.call(lib.wfre_session_describe, graph._entity_id(entity), options, CANCEL, out)

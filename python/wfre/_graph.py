@@ -599,6 +599,7 @@ class Graph(native.Handle):
         predicted: bool = True,
         timeout: Union[str, float, None] = None,
         way: Optional[str] = None,
+        missing_rate: float = 0.0,
     ) -> asking.Answers: ...
     @overload
     def ask(
@@ -613,6 +614,7 @@ class Graph(native.Handle):
         predicted: bool = True,
         timeout: Union[str, float, None] = None,
         way: Optional[str] = None,
+        missing_rate: float = 0.0,
     ) -> List[asking.Answers]: ...
     def ask(
         self,
@@ -626,6 +628,7 @@ class Graph(native.Handle):
         predicted: bool = True,
         timeout: Union[str, float, None] = None,
         way: Optional[str] = None,
+        missing_rate: float = 0.0,
     ) -> Union[asking.Answers, List[asking.Answers]]:
         """Answers a question, or many together, which takes less time than one after the other.
 
@@ -633,7 +636,8 @@ class Graph(native.Handle):
         that it predicts, none less likely than ``min_probability``. ``split`` is the graph that
         proves. ``timeout`` is for each question, in seconds or as "500ms", "2s". ``way`` is
         "embedding" or "edges", with "exhaustive" if every entity is to be scored; else the model
-        says how it is asked.
+        says how it is asked. ``missing_rate`` is the share of what is true that the graph lacks, if
+        its owner knows; it scales the odds of probabilities (0: as much as was held out).
 
         A question that fails raises; of many, its own answers have an ``error`` instead.
 
@@ -651,7 +655,17 @@ class Graph(native.Handle):
         else:
             raise TypeError(f"a question must be a str, not {type(question).__name__}")
         answers = asking.ask(
-            self, many, model, top, min_probability, split, proven, predicted, timeout, way
+            self,
+            many,
+            model,
+            top,
+            min_probability,
+            split,
+            proven,
+            predicted,
+            timeout,
+            way,
+            missing_rate,
         )
         if many is not question and not isinstance(question, (str, asking.Query)):
             return answers
@@ -689,11 +703,14 @@ class Graph(native.Handle):
         min_probability: float = 0.0,
         split: str = "all",
         way: Optional[str] = None,
+        missing_rate: float = 0.0,
     ) -> PredictedTriples:
         """Predicts the triples that a relation lacks (None: every relation), likeliest first:
         ``top`` for each entity that has the relation, from either end."""
         engine = self._engine(model)
         options = ffi.new("wfre_missing_options *")
+        lib.wfre_missing_options_default(options)
+        options.missing_rate = missing_rate
         options.split = native.split(split)
         options.top = top
         options.min_probability = min_probability
@@ -801,11 +818,14 @@ class Graph(native.Handle):
         missing: int = 10,
         min_probability: float = 0.0,
         split: str = "all",
+        missing_rate: float = 0.0,
     ) -> "Description":
         """All that is known of an entity and, with a model, its likeliest missing edges."""
         from . import _everyday
 
-        return _everyday.describe(self, entity, model, missing, min_probability, split)
+        return _everyday.describe(
+            self, entity, model, missing, min_probability, split, missing_rate
+        )
 
     def near(
         self, entity: Union[str, int], model: "Model", *, top: int = 10

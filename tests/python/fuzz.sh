@@ -7,7 +7,7 @@ library=$(${CC:-cc} -print-file-name=libasan.so)
 # The interpreter keeps what it has at its end; leaks are looked for by test_stopping.py.
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1
 export PYTHONPATH="$build/python" PYTHONMALLOC=malloc
-for python in python3 /usr/bin/python3; do
+for python in /usr/bin/python3 python3; do
     "$python" -c 'import cffi, numpy' 2>/dev/null && break
     python=
 done

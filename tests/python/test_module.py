@@ -170,6 +170,8 @@ def test_ask(graph, model):
     assert both.proven_ids.tolist() == [e.id for e in both.proven]
     assert "<table>" in both._repr_html_() and "predicted" in str(both)
     assert json.loads(both.to_json())["predicted"]
+    rates = [graph.ask(QUESTION, model, missing_rate=r).predicted[0].probability for r in (0.01, 0.5)]
+    assert rates[0] <= rates[1]
     for way in ("embedding", "edges", "edges exhaustive"):
         assert len(graph.ask(QUESTION, model, way=way).predicted) == 10
     assert "2 proven" in repr(graph.ask("?x : knows(?x, ?y) & ?x = p1 | ?x = p2 & knows(?x, ?y)"))
