@@ -203,6 +203,9 @@ wfre_status wfre_query_print(const wfre_query *query, const wfre_graph *graph,
         return fail_not_a_tree(query, error);
     if (of_formula && !query->formula)
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "%s", query->no_formula);
+    if (notation == WFRE_NOTATION_DRAWING && query->counted > 0)
+        return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                         "the question counts, which cannot be drawn");
     wfre_status status = WFRE_OK;
     if (notation == WFRE_NOTATION_LOGIC)
         wfre_logic_print(&printed, graph, query);

@@ -296,12 +296,40 @@ static bool say_what(speaker *s, const wfre_formula *const *parts, uint32_t coun
     return true;
 }
 
+/* "y and x" of the variables [first, end). */
+static void say_variables(speaker *s, uint32_t first, uint32_t end)
+{
+    for (uint32_t v = first; v < end; v++)
+        wfre_text_format(s->text, "%s%s",
+                         v == first     ? ""
+                         : v + 1 == end ? " and "
+                                        : ", ",
+                         s->shown[v]);
+}
+
+/* "Count the x such that ...", for every y if it is counted by groups. */
+static void say_count(speaker *s, const wfre_formula *formula)
+{
+    uint32_t asked = s->query->asked, groups = asked - s->query->counted;
+    wfre_text_add(s->text, groups > 0 ? "For every " : "Count the ");
+    say_variables(s, 0, groups);
+    wfre_text_add(s->text, groups > 0 ? " count the " : "");
+    say_variables(s, groups, asked);
+    wfre_text_add(s->text, " such that ");
+    say(s, formula);
+    wfre_text_char(s->text, '.');
+}
+
 static void say_question(speaker *s)
 {
     const wfre_formula *formula = s->query->formula;
     while (formula->kind == WFRE_EXISTS)
         formula = formula->children[0];
     bool many = formula->kind == WFRE_AND;
+    if (s->query->counted > 0) {
+        say_count(s, formula);
+        return;
+    }
     if (s->query->asked == 1 && !wfre_query_column_is_relation(s->query, 0) &&
         say_what(s, many ? formula->children : &formula, many ? formula->child_count : 1)) {
         wfre_text_char(s->text, '?');
@@ -310,12 +338,7 @@ static void say_question(speaker *s)
     wfre_text_add(s->text, s->query->asked == 0   ? "Is it so that "
                            : s->query->asked == 1 ? "Find every "
                                                   : "Find all ");
-    for (uint32_t v = 0; v < s->query->asked; v++)
-        wfre_text_format(s->text, "%s%s",
-                         v == 0                     ? ""
-                         : v + 1 == s->query->asked ? " and "
-                                                    : ", ",
-                         s->shown[v]);
+    say_variables(s, 0, s->query->asked);
     if (s->query->asked > 0)
         wfre_text_add(s->text, " such that ");
     say(s, formula);

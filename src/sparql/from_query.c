@@ -469,6 +469,9 @@ static wfre_status check(printer *p, const wfre_sparql_print_options *options)
     const wfre_query *query = p->query;
     if (!query->formula)
         return wfre_fail(p->error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "%s", query->no_formula);
+    if (query->counted > 0)
+        return wfre_fail(p->error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                         "the question counts; in SPARQL write SELECT (COUNT(DISTINCT ?x) AS ?n)");
     if (options->predict && query->asked == 0)
         return wfre_fail(p->error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "the question asks for no variable, so nothing can be predicted");

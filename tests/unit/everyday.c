@@ -300,6 +300,12 @@ static void answers_are_counted(void **state)
     assert_int_equal(wfre_query_print(query, graph, WFRE_NOTATION_TREE, &text, NULL),
                      WFRE_ERR_UNSUPPORTED);
     wfre_string_free(text);
+    /* What cannot be said with the count is not said without it. */
+    assert_int_equal(wfre_query_print(query, graph, WFRE_NOTATION_DRAWING, &text, NULL),
+                     WFRE_ERR_UNSUPPORTED);
+    assert_ok(wfre_query_sentence(query, graph, &text, error));
+    assert_string_equal(text, "For every x count the y such that x has r0 y.");
+    wfre_string_free(text);
     wfre_query_free(query);
     reply = reply_to(plain, "count ?x, ?y : r0(?x, ?y) & r1(?x, ?y) & r2(?x, ?y) & ?x = ?y", 0, 0,
                      &query);
