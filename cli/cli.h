@@ -82,6 +82,9 @@ const char *cli_message(const wfre_error *error);
 int cli_fail(const wfre_error *error);
 /* The same for settings that the user typed: a wrong one is wrong usage. */
 int cli_fail_setting(const cli_call *call, const wfre_error *error);
+/* A question that came from a file or a pipe, before its answers; not more of it than a line or
+ * two. */
+void cli_echo(const char *text);
 /* The same as cli_fail, with the offending text and a caret under error->offset. */
 int cli_fail_at(const wfre_error *error, const char *text);
 /* A mistake in how the command was called; returns EXIT_USAGE. */

@@ -123,10 +123,8 @@ static int answer(const ask_session *session, const char *text)
     wfre_error error;
     wfre_command command;
     wfre_entity entity;
-    if (session->echo && !session->json) {
-        printf("> %s\n", text);
-        fflush(stdout);
-    }
+    if (session->echo && !session->json)
+        cli_echo(text);
     if (cli_check_mapped(&error) != WFRE_OK) {
         ask_error_json(session, text, &error);
         return cli_fail(&error);

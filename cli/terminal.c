@@ -42,6 +42,18 @@ int cli_fail(const wfre_error *error)
 /* How much of a question is shown again, and how much of that stands before the fault. */
 enum { ECHO_BYTES = 240, ECHO_BEFORE = 160 };
 
+void cli_echo(const char *text)
+{
+    size_t length = strlen(text), shown = length;
+    if (length > ECHO_BYTES)
+        for (shown = ECHO_BYTES; ((unsigned char)text[shown] & 0xC0) == 0x80 && shown > 1;)
+            shown--;
+    fputs("> ", stdout);
+    cli_print_name(stdout, text, shown);
+    fputs(shown < length ? " ...\n" : "\n", stdout);
+    (void)fflush(stdout);
+}
+
 int cli_fail_at(const wfre_error *error, const char *text)
 {
     int code = cli_fail(error);

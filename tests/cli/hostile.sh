@@ -99,11 +99,13 @@ wfre info q.tsv
 printf '0\t1\t1\n1\t1\t1\n' >scores.tsv
 wfre eval g.kg q.tsv --scores scores.tsv --csv | cut -d, -f1-3
 wfre eval g.kg q.tsv --scores scores.tsv | head -4
+printf '?x : %s(a, ?x)\n' "$esc" | wfre ask g.kg
 
 echo '# a long question is not shown whole'
 long=$(printf '?x : r(a, ?x)'; for i in $(seq 5000); do printf ' & r(a, ?x)'; done)
 wfre ask g.kg "$long & nosuch(a, ?x) $long" 2>&1 | wc -c
 wfre ask g.kg "$long & nosuch(a, ?x) $long" 2>&1 | tail -2 | cut -c 1-20
+echo "$long" | wfre ask g.kg 2>&1 | wc -c
 
 echo '# files from before there were checksums of blocks still open, and are checked'
 cp -r $HERE/../data/old .
