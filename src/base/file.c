@@ -54,6 +54,26 @@ static wfre_status read_private(int fd, const char *path, size_t length, void **
     return status;
 }
 
+/* The file's pages, each until it is made our own; for that they must be writable, though nobody
+ * writes. A system that promises no memory it does not have may refuse; then they are only read. */
+static void *map_pages(int fd, size_t length)
+{
+    void *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+    return bytes != MAP_FAILED ? bytes : mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+}
+
+void wfre_own_pages(const void *bytes, size_t length)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)bytes & ~(page - 1);
+    if (length > 0)
+        (void)madvise((void *)begin, (uintptr_t)bytes + length - begin, MADV_POPULATE_WRITE);
+#else
+    (void)bytes;
+    (void)length;
+#endif
+}
+
 wfre_status wfre_map_file(const char *path, wfre_mapping *mapping, wfre_error *error)
 {
     int fd = wfre_open_file(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe is not waited for */
@@ -74,7 +94,7 @@ wfre_status wfre_map_file(const char *path, wfre_mapping *mapping, wfre_error *e
     if (result.length > 0 && result.length <= atomic_load(&private_bytes))
         TRY(read_private(fd, path, result.length, &bytes, error));
     else if (result.length > 0) {
-        bytes = mmap(NULL, result.length, PROT_READ, MAP_SHARED, fd, 0);
+        bytes = map_pages(fd, result.length);
         if (bytes == MAP_FAILED) {
             status = wfre_fail_errno(error, path, "map");
             goto cleanup;

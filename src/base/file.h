@@ -22,6 +22,11 @@ typedef struct wfre_mapping {
  * read before it is touched. */
 WFRE_NODISCARD wfre_status wfre_map_file(const char *path, wfre_mapping *mapping,
                                          wfre_error *error);
+/* Makes the pages with these bytes of a mapping our own: whoever writes into the file later does
+ * not change them. What is checked once stays true then. The file being cut short takes them away
+ * all the same, and where the kernel (Linux before 5.14) cannot do it nothing happens. Harmless on
+ * any other memory. */
+void wfre_own_pages(const void *bytes, size_t length);
 void wfre_unmap(wfre_mapping *mapping);
 
 /* ---- atomic replacement ------------------------------------------------------------------- */

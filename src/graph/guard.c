@@ -64,12 +64,14 @@ static bool block_fits(const wfre_guard *guard, uint64_t block)
     uint64_t begin = graph->body + block * WFRE_IMAGE_BLOCK;
     uint64_t end = (uint64_t)((const unsigned char *)graph->sums - graph->bytes);
     uint64_t length = end - begin < WFRE_IMAGE_BLOCK ? end - begin : WFRE_IMAGE_BLOCK;
+    wfre_own_pages(graph->bytes + begin, (size_t)length);
     return wfre_hash(graph->bytes + begin, (size_t)length, 0) == graph->sums[block];
 }
 
 static bool section_fits(const wfre_guard *guard, int section)
 {
     const wfre_image_section *row = &guard->graph->header->sections[section];
+    wfre_own_pages(guard->graph->bytes + row->offset, (size_t)row->length);
     return wfre_hash(guard->graph->bytes + row->offset, (size_t)row->length, 0) == row->checksum;
 }
 

@@ -10,6 +10,9 @@
  *           point to: every index within its array, every list ascending. What the rest of the
  *           program reads without care is true of a checked unit whoever wrote the file.
  *
+ * The pages of a mapped file become our own before they are looked at (wfre_own_pages): what was
+ * found whole stays so, even if somebody writes into the file.
+ *
  * An area is a row of the table in guard.c; a new section gets a row, a function that checks one
  * unit of it, and a call of wfre_sound() where it is read.
  *

@@ -124,6 +124,7 @@ static wfre_status view_sums(wfre_graph *graph, wfre_error *error)
             return damaged(error, i, "something stands between its header and its sections");
     graph->sums = (const uint64_t *)(const void *)(graph->bytes + at);
     graph->sum_count = count;
+    wfre_own_pages(graph->sums, (size_t)(whole - at));
     if (wfre_hash(graph->sums, (size_t)count * 8, 0) != graph->sums[count])
         return damaged(error, (size_t)at, "wrong checksum of its checksums");
     return WFRE_OK;
@@ -240,6 +241,8 @@ static wfre_status view_dictionary(wfre_graph *graph, wfre_error *error)
         return bad_section(error, wfre_section_of_attributes(WFRE_TERMS_BLOCKS));
     if (!to->bytes)
         return bad_section(error, wfre_section_of_attributes(WFRE_TERMS_BYTES));
+    wfre_own_pages(to->classes, (size_t)classes);
+    wfre_own_pages(to->keys, (size_t)to->key_length);
     const char *wrong = wfre_dictionary_check_classes(to);
     if (*wrong)
         return damaged(error, graph->header->sections[WFRE_FIRST_ATTRIBUTES].offset, wrong);
@@ -302,9 +305,12 @@ wfre_status wfre_graph_from_bytes(void *bytes, size_t length, wfre_trust trust, 
                                   wfre_error *error)
 {
     wfre_status status;
+    wfre_own_pages(bytes, length < sizeof(wfre_image_header) ? length : sizeof(wfre_image_header));
     CHECK(check_start(bytes, length, error));
-    if (((const wfre_image_header *)bytes)->version == WFRE_OLD_VERSION)
+    if (((const wfre_image_header *)bytes)->version == WFRE_OLD_VERSION) {
+        wfre_own_pages(bytes, length);
         return wfre_graph_from_old(bytes, length, result, error);
+    }
     CHECK(check_header(bytes, length, error));
     wfre_graph *graph = wfre_alloc_zero(1, sizeof *graph);
     if (!graph)

@@ -1,9 +1,13 @@
 /* src/graph: building, looking up, the snapshot file and every way in which it can be damaged. */
 #include "check.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "graph/graph.h"
 #include "graph/image.h"
@@ -244,6 +248,51 @@ static void test_file(void **state)
     unlink(path);
 }
 
+/* Somebody writes into a mapped file while it is open: what was looked at stays what it was, the
+ * rest is found damaged, and nothing is read outside. */
+static void test_overwritten(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/wfre-graph-XXXXXX", *bytes;
+    size_t length;
+    static char page[1 << 14];
+    if (madvise((void *)(((uintptr_t)page + 8191) & ~(uintptr_t)4095), 4096, 23) != 0)
+        skip(); /* MADV_POPULATE_WRITE, since Linux 5.14 */
+    int fd = mkstemp(path);
+    wfre_graph_builder *builder;
+    wfre_graph *looked, *unseen;
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (int i = 0; i < 3000; i++) { /* many pages */
+        char name[16];
+        (void)snprintf(name, sizeof name, "n%d", i);
+        assert_ok(add(builder, WFRE_TRAIN, name, "r", "n0", error));
+    }
+    assert_ok(wfre_graph_builder_write(builder, path, NULL, error));
+    wfre_graph_builder_free(builder);
+    close(fd);
+    assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
+    wfre_private_files(0);
+    assert_int_equal(setenv("WFRE_CHECK", "use", 1), 0);
+    assert_ok(wfre_graph_open(path, &looked, error));
+    assert_ok(wfre_graph_open(path, &unseen, error));
+    assert_int_equal(unsetenv("WFRE_CHECK"), 0);
+    wfre_private_files((uint64_t)32 << 20);
+    uint64_t sum = snapshot_use(looked);
+    fd = open(path, O_WRONLY);
+    for (size_t at = 0; at < length; at++)
+        bytes[at] = (char)~bytes[at];
+    assert_int_equal(pwrite(fd, bytes, length, 0), length);
+    close(fd);
+    assert_int_equal(snapshot_use(looked), sum);
+    assert_ok(wfre_graph_sound(looked, error));
+    (void)snapshot_use(unseen);
+    assert_int_equal(wfre_graph_sound(unseen, NULL), WFRE_ERR_FORMAT);
+    wfre_graph_close(looked);
+    wfre_graph_close(unseen);
+    wfre_free(bytes);
+    unlink(path);
+}
+
 static void test_unwritable(void **state)
 {
     (void)state;
@@ -428,7 +477,7 @@ int main(void)
         cmocka_unit_test(test_file),      cmocka_unit_test(test_unwritable),
         cmocka_unit_test(test_truncated), cmocka_unit_test(test_flipped),
         cmocka_unit_test(test_forged),    cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),    cmocka_unit_test(test_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
