@@ -14,6 +14,7 @@ typedef struct context {
     wfre_text scratch;
     char blank_prefix[32]; /* blank nodes of different files differ, whatever they are called */
     uint32_t graph;        /* the named graph of the statement at hand, or WFRE_NONE */
+    bool quads;            /* the source may have named graphs */
 } context;
 
 /* ---- entities and relations --------------------------------------------------------------- */
@@ -123,8 +124,8 @@ static wfre_status place_statement(context *c, const wfre_rdf_value *triple, wfr
     return WFRE_OK;
 }
 
-/* The named graph of a statement. Those that are named by blank nodes cannot be asked for, and are
- * counted. */
+/* The named graph of a statement; "" is the default graph of a source that may have others. Those
+ * that are named by blank nodes cannot be asked for, and are counted. */
 static wfre_status find_graph(context *c, const wfre_rdf_value *graph, wfre_error *error)
 {
     c->graph = WFRE_NONE;
@@ -132,7 +133,9 @@ static wfre_status find_graph(context *c, const wfre_rdf_value *graph, wfre_erro
         return wfre_strings_intern(&c->job->builder->graphs, graph->text.bytes, graph->text.length,
                                    &c->graph, error);
     c->job->report->named += graph != NULL;
-    return WFRE_OK;
+    if (!c->quads || graph)
+        return WFRE_OK;
+    return wfre_strings_intern(&c->job->builder->graphs, "", 0, &c->graph, error);
 }
 
 static wfre_status on_statement(void *handle, const wfre_rdf_value given[WFRE_RDF_PLACES],
@@ -164,7 +167,7 @@ static wfre_status on_prefix(void *handle, wfre_name prefix, wfre_name iri, wfre
 static wfre_status read_rdf(wfre_import_job *job, const char *path, wfre_rdf_syntax syntax,
                             wfre_error *error)
 {
-    context c = {.job = job};
+    context c = {.job = job, .quads = syntax == WFRE_RDF_NQUADS || syntax == WFRE_RDF_TRIG};
     const wfre_rdf_sink sink = {.statement = on_statement, .prefix = on_prefix, .context = &c};
     wfre_reader *reader = NULL;
     wfre_status status;

@@ -332,6 +332,7 @@ wfre_status wfre_rdf_get(const wfre_rdf *rdf, wfre_rdf_id id, wfre_text *scratch
             *value = class_value(dictionary, class);
         wfre_text_append(scratch, NULL, 0); /* so that even the empty text has bytes */
         wfre_dictionary_get(dictionary, rank, scratch);
+        CHECK(wfre_text_status(scratch, "reading a term", error));
         value->text = (wfre_name){scratch->data, scratch->length};
         if (class == 0 && !wfre_iri_absolute(scratch->data, scratch->length))
             return code_name(rdf, scratch, value, error);

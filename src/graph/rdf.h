@@ -97,6 +97,11 @@ WFRE_NODISCARD wfre_status wfre_rdf_named_view(const wfre_rdf *rdf, size_t index
 WFRE_NODISCARD wfre_status wfre_rdf_merge(const wfre_rdf *rdf, const size_t *graphs, size_t count,
                                           wfre_rdf **view, wfre_error *error);
 
+/* The view of what stood in the default graph of the sources, if they had named ones, too; else
+ * NULL. The caller closes it before `rdf`. */
+WFRE_NODISCARD wfre_status wfre_rdf_own_default(const wfre_rdf *rdf, wfre_rdf **view,
+                                                wfre_error *error);
+
 /* ---- triples ------------------------------------------------------------------------------ */
 
 typedef enum wfre_rdf_place { WFRE_RDF_S, WFRE_RDF_P, WFRE_RDF_O, WFRE_RDF_PLACES } wfre_rdf_place;

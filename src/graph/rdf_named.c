@@ -1,11 +1,12 @@
 /* Named graphs: views of the same terms that have some of the triples.
  *
- * The snapshot has a line for each among its prefixes: "@graph", the name, the edges and the
- * attributes, with tabs between them. Triples are sorted and written as differences: that of the
- * first number and, if it is 0, that of the second and, if it is 0, too, that of the third; what
- * follows a difference is written as it is. Numbers have five bits a character, low ones first;
- * another follows if the character's sixth bit is set. The second number of an edge is a relation
- * without its direction; all others are terms (graph/rdf.h). */
+ * The snapshot has a line for each among its prefixes: "@graph", the name (none: what stood in the
+ * default graph beside them), the edges and the attributes, with tabs between them. Triples are
+ * sorted and written as differences: that of the first number and, if it is 0, that of the second
+ * and, if it is 0, too, that of the third; what follows a difference is written as it is. Numbers
+ * have five bits a character, low ones first; another follows if the character's sixth bit is set.
+ * The second number of an edge is a relation without its direction; all others are terms
+ * (graph/rdf.h). */
 #include "graph/rdf_named.h"
 
 #include <pthread.h>
@@ -27,6 +28,8 @@ struct wfre_rdf_named {
     pthread_mutex_t lock;
     named_graph *graphs;
     size_t count, capacity;
+    named_graph own; /* what stood in the default graph beside named ones; its IRI is empty */
+    bool has_own;
 };
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -277,15 +280,34 @@ void wfre_rdf_owned_free(wfre_rdf *rdf)
     }
 }
 
+static wfre_status read_graph(const wfre_rdf *rdf, const named_graph *graph, rows *to,
+                              wfre_error *error)
+{
+    CHECK(read_edges(rdf, graph->edges, to, error));
+    return read_attributes(rdf, graph->attributes, to, error);
+}
+
 wfre_status wfre_rdf_merge(const wfre_rdf *rdf, const size_t *graphs, size_t count, wfre_rdf **view,
                            wfre_error *error)
 {
     rows all = {0};
     wfre_status status = WFRE_OK;
-    for (size_t i = 0; i < count; i++) {
-        TRY(read_edges(rdf, rdf->named->graphs[graphs[i]].edges, &all, error));
-        TRY(read_attributes(rdf, rdf->named->graphs[graphs[i]].attributes, &all, error));
-    }
+    for (size_t i = 0; i < count; i++)
+        TRY(read_graph(rdf, &rdf->named->graphs[graphs[i]], &all, error));
+    TRY(make_view(rdf, &all, view, error));
+cleanup:
+    wfre_free(all.rows);
+    return status;
+}
+
+wfre_status wfre_rdf_own_default(const wfre_rdf *rdf, wfre_rdf **view, wfre_error *error)
+{
+    rows all = {0};
+    wfre_status status = WFRE_OK;
+    *view = NULL;
+    if (!rdf->named || !rdf->named->has_own)
+        return WFRE_OK;
+    TRY(read_graph(rdf, &rdf->named->own, &all, error));
     TRY(make_view(rdf, &all, view, error));
 cleanup:
     wfre_free(all.rows);
@@ -322,12 +344,17 @@ wfre_status wfre_rdf_list_named(wfre_rdf *rdf, wfre_error *error)
         wfre_name name = cut(&line);
         if (name.length != 6 || memcmp(name.bytes, "@graph", 6) != 0)
             continue;
+        named_graph graph = {.iri = cut(&line)};
+        graph.edges = cut(&line);
+        graph.attributes = cut(&line);
+        if (graph.iri.length == 0) {
+            rdf->named->own = graph;
+            rdf->named->has_own = true;
+            continue;
+        }
         if (!WFRE_RESERVE(&rdf->named->graphs, &rdf->named->capacity, rdf->named->count + 1))
             return wfre_fail_memory(error, "opening a graph as RDF");
-        named_graph *graph = &rdf->named->graphs[rdf->named->count++];
-        *graph = (named_graph){.iri = cut(&line)};
-        graph->edges = cut(&line);
-        graph->attributes = cut(&line);
+        rdf->named->graphs[rdf->named->count++] = graph;
     }
     return WFRE_OK;
 }

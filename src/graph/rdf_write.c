@@ -264,12 +264,13 @@ static wfre_status write_triples(export *e, const wfre_rdf *view, const wfre_rdf
     return WFRE_OK;
 }
 
-/* Each named graph, then what is in none. */
+/* Each named graph, then the default one: as it was, or if that is not known, what is in no other.
+ */
 static wfre_status write_quads(export *e, const wfre_monitor *monitor, wfre_error *error)
 {
     size_t count = wfre_rdf_named_count(e->rdf);
     size_t *graphs = wfre_alloc(count + 1, sizeof *graphs);
-    wfre_rdf *named = NULL;
+    wfre_rdf *named = NULL, *own = NULL;
     wfre_status status = WFRE_OK;
     if (!graphs)
         return wfre_fail_memory(error, "writing RDF");
@@ -281,9 +282,12 @@ static wfre_status write_quads(export *e, const wfre_monitor *monitor, wfre_erro
         TRY(write_triples(e, view, NULL, monitor, error));
     }
     e->output.named = (wfre_name){NULL, 0};
-    TRY(wfre_rdf_merge(e->rdf, graphs, count, &named, error));
-    TRY(write_triples(e, e->rdf, named, monitor, error));
+    TRY(wfre_rdf_own_default(e->rdf, &own, error));
+    if (!own)
+        TRY(wfre_rdf_merge(e->rdf, graphs, count, &named, error));
+    TRY(write_triples(e, own ? own : e->rdf, named, monitor, error));
 cleanup:
+    wfre_rdf_close(own);
     wfre_rdf_close(named);
     wfre_free(graphs);
     return status;

@@ -131,8 +131,8 @@ static wfre_status put_graphs(wfre_text *text, const wfre_graph_builder *builder
     arranged edges = {0}, attributes = {0};
     uint32_t graphs = builder->graphs.count;
     wfre_status status = WFRE_OK;
-    if (graphs == 0)
-        return WFRE_OK;
+    if (graphs == 0 || (graphs == 1 && wfre_strings_find(&builder->graphs, "", 0) == 0))
+        return WFRE_OK; /* the default graph is all there is */
     if (!arrange(&builder->named, graphs, &edges) ||
         !arrange(&builder->attributes.named, graphs, &attributes)) {
         status = wfre_fail_memory(error, "writing named graphs");

@@ -393,7 +393,14 @@ static void test_patterns(void **state)
         {"SELECT ?b { :a :age ?a BIND (?a + 1 AS ?b) }", "31"},
         {"SELECT ?x { ?x ?p ?x }", "http://x/c"},
         {"SELECT ?p { :a ?p :b } ORDER BY ?p", "http://x/p|http://x/q"},
-        {"SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }", "0"},
+        {"SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }", "5"},
+        {"SELECT (COUNT(*) AS ?n) { GRAPH :g { ?s ?p ?o } }", "4"},
+        {"SELECT (COUNT(*) AS ?n) { GRAPH :i { ?s ?p ?o } }", "0"},
+        {"SELECT (COUNT(*) AS ?n) { ?x :q ?y GRAPH ?g { ?x :p :c } }", "2"},
+        {"SELECT (COUNT(*) AS ?n) FROM :h FROM NAMED :g { ?s :p ?o GRAPH ?g { ?z :p ?o } }", "1"},
+        {"SELECT (COUNT(*) AS ?n) FROM :g FROM :h { ?s ?p ?o }", "5"},
+        {"SELECT (COUNT(*) AS ?n) FROM NAMED :g { ?s ?p ?o }", "0"},
+        {"SELECT (COUNT(*) AS ?n) { GRAPH ?g { :a :p+ ?o } }", "2"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         char got[4096];
@@ -532,7 +539,11 @@ static void test_memory(void **state)
         "SELECT DISTINCT ?x (UCASE(STR(?v)) AS ?u) { VALUES ?v { 1 \"a\" UNDEF } ?x ?p ?v "
         "FILTER NOT EXISTS { ?x :q ?v } } ORDER BY ?x DESC(?v)";
     sweep_allocations(attempt, graphs);
+    char named[] =
+        "SELECT * FROM :h FROM :h FROM NAMED :g { ?s :p ?o OPTIONAL { GRAPH ?g { :a ?p ?z "
+        "MINUS { ?z :q ?o } } } }";
     sweep_allocations(attempt_table, table);
+    sweep_allocations(attempt_table, named);
 }
 
 int main(void)
