@@ -17,6 +17,7 @@ static const char SHAPES[] = "2p 3p 2i 3i ip pi 2in 3in inp pin pni 2u up";
 enum {
     DEPTH = WFRE_CALIBRATION_DEPTH,
     BATCH = 128,
+    SHORT = 32,         /* a batch of which time is short */
     ATTEMPTS = 20,      /* to find an entity that lacks a relation */
     MOST_ANSWERS = 1000 /* of a grown question */
 };
@@ -212,7 +213,8 @@ wfre_status wfre_survey_run(const wfre_survey *survey, const wfre_asked *list, s
     *b = (batch){.survey = survey, .use = use, .context = context};
     *done = 0;
     while (*done < count && (*done == 0 || survey->seconds <= 0 || wfre_clock() < end)) {
-        size_t part = count - *done < BATCH ? count - *done : BATCH;
+        size_t most = survey->seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
+        size_t part = count - *done < most ? count - *done : most;
         b->list = list + *done;
         b->first = *done;
         TRY(ask(b, part, &arena, error));

@@ -10,6 +10,7 @@
 
 enum {
     BATCH = 70,
+    SHORT = 14,      /* a batch of which time is short */
     JOINS = 7,       /* -7, -3, -1, 0, 1, 3, 7 */
     NOT_JOINED = 3,  /* of these: 0 */
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
@@ -109,10 +110,11 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
     wfre_rank_query batch[BATCH];
     size_t size = 0, taken = 0;
     double start = wfre_clock();
+    size_t most = f->seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
     for (size_t q = 0; q < count && taken < MOST_QUERIES; q++) {
         if (queries[q].hard.count > 0 && (edges || !wfre_node_is_edge(queries[q].tree)))
             batch[size++] = queries[q];
-        if (size < BATCH && q + 1 < count)
+        if (size < most && q + 1 < count)
             continue;
         wfre_report(f->monitor, "fitting edges", q, count, NULL);
         CHECK(fit(f, batch, size, error));

@@ -11,7 +11,8 @@
 enum {
     FACTORS = 9,
     ONE = 3, /* the factor 1 */
-    BATCH = 140
+    BATCH = 140,
+    SHORT = 28 /* a batch of which time is short */
 };
 
 typedef struct fitting {
@@ -56,11 +57,12 @@ wfre_status wfre_lift_fit(wfre_session *session, wfre_way *way, const wfre_rank_
     f.way.by = WFRE_BY_EMBEDDING;
     for (int last = 0; last < WFRE_LIFTS; last++)
         f.tallies[last] = (wfre_tally){.values = FACTORS, .base = ONE};
-    for (size_t first = 0; first < count; first += BATCH) {
+    size_t batch = seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
+    for (size_t first = 0; first < count; first += batch) {
         wfre_report(monitor, "fitting lifts", first, count, NULL);
         CHECK(wfre_check_interrupt(monitor, error));
         CHECK(
-            rank_batch(&f, queries + first, count - first < BATCH ? count - first : BATCH, error));
+            rank_batch(&f, queries + first, count - first < batch ? count - first : batch, error));
         if (seconds > 0 && wfre_clock() > end)
             break;
     }

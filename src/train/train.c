@@ -26,8 +26,10 @@ enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as 
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
-/* After the end of such a run, fitting lifts, edges and probabilities may take those shares. */
-static const double LIFT_SHARE = 0.04, EDGES_SHARE = 0.06, CALIBRATION_SHARE = 0.02;
+/* Steps may take this part of such a run if there is something to fit behind them. Then fitting
+ * lifts, edges and probabilities may take those shares of what is left when each begins. */
+static const double STEPS_PART = 0.86;
+static const double LIFT_SHARE = 0.25, EDGES_SHARE = 0.5, CALIBRATION_SHARE = 0.9;
 
 typedef struct training {
     const wfre_graph *graph;
@@ -217,6 +219,15 @@ static wfre_status between_steps(training *s, wfre_error *error)
     return WFRE_OK;
 }
 
+/* A share of the seconds that are left of the run; 0 if it is not limited by time. However little
+ * that is, something is fitted. */
+static double left(const training *s, double share)
+{
+    const wfre_train_settings *settings = &s->trainer->settings;
+    double seconds = share * (settings->seconds - wfre_trainer_seconds(s->trainer));
+    return settings->steps ? 0 : seconds > 0.01 ? seconds : 0.01;
+}
+
 /* Lets the model answer edge by edge, as its settings say if there is nothing to fit them on. */
 static wfre_status fit_edges(training *s, const wfre_validation *queries, double seconds,
                              wfre_model *model, wfre_error *error)
@@ -261,11 +272,10 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
                        wfre_error *error)
 {
     const wfre_train_settings *settings = &s->trainer->settings;
-    double seconds = settings->steps ? 0 : settings->seconds; /* 0: no limit */
     if (queries && settings->lift) {
         char line[160];
         const double *lift = model->settings.way.lift;
-        CHECK(wfre_validation_lift(queries, model, LIFT_SHARE * seconds, s->monitor, error));
+        CHECK(wfre_validation_lift(queries, model, left(s, LIFT_SHARE), s->monitor, error));
         (void)wfre_format(line, sizeof line,
                           "{\"lift_projection\": %.4f, \"lift_intersection\": %.4f, "
                           "\"lift_negation\": %.4f}\n",
@@ -274,9 +284,9 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
     }
     CHECK(wfre_model_prepare(model, s->pool, error));
     if (settings->edges)
-        CHECK(fit_edges(s, queries, EDGES_SHARE * seconds, model, error));
+        CHECK(fit_edges(s, queries, left(s, EDGES_SHARE), model, error));
     if (queries) {
-        CHECK(wfre_validation_calibrate(queries, model, CALIBRATION_SHARE * seconds, s->monitor,
+        CHECK(wfre_validation_calibrate(queries, model, left(s, CALIBRATION_SHARE), s->monitor,
                                         error));
         CHECK(note_reliability(s, model, error));
     }
@@ -449,6 +459,7 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
     s->resumed = s->run->resume && wfre_file_exists(outputs->checkpoint);
     CHECK(make_trainer(s, settings, error));
     s->trainer->model->unfinished = true;
+    s->trainer->part = s->run->calibrate > 0 ? STEPS_PART : 1;
     CHECK(open_queries(s, error));
     if (s->run->validate > 0)
         CHECK(wfre_validation_create(s->graph, s->queries, s->run->validate,

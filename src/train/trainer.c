@@ -197,10 +197,16 @@ static wfre_status carry_back(wfre_trainer *t, wfre_error *error)
 
 /* ---- optimizer ---------------------------------------------------------------------------- */
 
+/* What steps may take of a run that is limited by time. */
+static double seconds_of(const wfre_trainer *t)
+{
+    return t->part > 0 ? t->part * t->settings.seconds : t->settings.seconds;
+}
+
 double wfre_trainer_progress(const wfre_trainer *t)
 {
     double progress = t->settings.steps ? (double)t->step / (double)t->settings.steps
-                                        : wfre_trainer_seconds(t) / t->settings.seconds;
+                                        : wfre_trainer_seconds(t) / seconds_of(t);
     return progress < 1 ? progress : 1;
 }
 
@@ -343,7 +349,7 @@ double wfre_trainer_seconds(const wfre_trainer *t)
 bool wfre_trainer_done(const wfre_trainer *t)
 {
     return t->settings.steps ? t->step >= t->settings.steps
-                             : wfre_trainer_seconds(t) >= t->settings.seconds;
+                             : wfre_trainer_seconds(t) >= seconds_of(t);
 }
 
 wfre_train_status wfre_trainer_status(const wfre_trainer *t)

@@ -43,6 +43,7 @@ struct wfre_trainer {
     uint64_t own_steps;    /* since this process began */
     double started;        /* on wfre_clock */
     double seconds_before; /* spent before a resumption */
+    double part;           /* of the seconds there are that steps may take; 0 is all of them */
     double smooth_loss, last_loss, rate;
     double times[4]; /* sampling, projection, scoring, optimizer */
 };
