@@ -295,6 +295,7 @@ wfre_status wfre_session_describe(wfre_session *session, wfre_entity entity,
     GIVEN(session);
     GIVEN(options);
     GIVEN(description);
+    CHECK(wfre_need_graph(session, error));
     CHECK(wfre_check_split(options->split, error));
     if (entity >= wfre_graph_entities(session->engine->graph))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "entity #%u is not in the graph",

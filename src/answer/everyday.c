@@ -20,6 +20,13 @@ wfre_errand wfre_errand_of(wfre_session *session, wfre_cancel *cancel,
     return errand;
 }
 
+wfre_status wfre_need_graph(const wfre_session *session, wfre_error *error)
+{
+    if (session->engine->graph)
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET, "there is no graph to ask");
+}
+
 /* ---- asking ------------------------------------------------------------------------------- */
 
 static wfre_status check_answers(const wfre_answers *answers, size_t count, wfre_error *error)

@@ -30,6 +30,8 @@ typedef struct wfre_source {
 WFRE_NODISCARD wfre_status wfre_errand_edges(const wfre_errand *errand, const wfre_source *sources,
                                              size_t count, size_t top, wfre_answers **answers,
                                              wfre_error *error);
+/* Fails if the session's engine has no graph to look at. */
+WFRE_NODISCARD wfre_status wfre_need_graph(const wfre_session *session, wfre_error *error);
 /* Frees queries and their array; NULL is fine. */
 void wfre_queries_free(wfre_query **queries, size_t count);
 

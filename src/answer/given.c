@@ -119,6 +119,7 @@ wfre_status wfre_session_score(wfre_session *session, const wfre_given_triple *t
         return WFRE_OK;
     GIVEN(triples);
     GIVEN(scores);
+    CHECK(wfre_need_graph(session, error));
     const wfre_graph *graph = session->engine->graph;
     CHECK(wfre_check_split(options->split, error));
     CHECK(check_triples(graph, triples, count, error));

@@ -226,6 +226,7 @@ wfre_status wfre_session_reply(wfre_session *session, const wfre_question *quest
     GIVEN(question->query);
     GIVEN(reply);
     const wfre_ask_options *options = &question->options;
+    CHECK(wfre_need_graph(session, error));
     CHECK(wfre_check_split(options->split, error));
     wfre_status status = WFRE_OK;
     bundle *b = wfre_alloc_zero(1, sizeof *b);

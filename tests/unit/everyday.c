@@ -402,6 +402,48 @@ static void commands_are_recognised(void **state)
     }
 }
 
+/* A session without a graph, and arguments that are missing. */
+static void misuse_is_refused(void **state)
+{
+    (void)state;
+    wfre_engine *engine;
+    wfre_session *bare;
+    assert_ok(wfre_engine_open(NULL, model, NULL, NULL, NULL, &engine, error));
+    assert_ok(wfre_session_create(engine, NULL, &bare, error));
+    wfre_ask_options options;
+    wfre_describe_options describing;
+    wfre_scored_triple scored;
+    wfre_description *description;
+    wfre_reply *reply;
+    wfre_query *query;
+    wfre_completion item;
+    wfre_complete_options completing;
+    wfre_given_triple triple = {0, 0, 1};
+    size_t count;
+    wfre_ask_options_default(&options);
+    wfre_describe_options_default(&describing);
+    wfre_complete_options_default(&completing);
+    assert_ok(wfre_query_parse(graph, WFRE_NOTATION_LOGIC, "r0(e1, e2)", 10, &query, error));
+    wfre_question question = {query, options};
+    assert_int_equal(wfre_session_reply(bare, &question, 0, NULL, &reply, NULL),
+                     WFRE_ERR_UNSUPPORTED);
+    assert_int_equal(wfre_session_score(bare, &triple, 1, &options, NULL, &scored, NULL),
+                     WFRE_ERR_UNSUPPORTED);
+    assert_int_equal(wfre_session_describe(bare, 0, &describing, NULL, &description, NULL),
+                     WFRE_ERR_UNSUPPORTED);
+    assert_int_equal(wfre_engine_complete(engine, "a", 1, &completing, &item, 1, &count, NULL),
+                     WFRE_ERR_UNSUPPORTED);
+    assert_int_equal(wfre_session_reply(NULL, &question, 0, NULL, &reply, NULL), WFRE_ERR_ARGUMENT);
+    question.options.split = (wfre_split)7;
+    assert_int_equal(wfre_session_reply(session, &question, 0, NULL, &reply, NULL),
+                     WFRE_ERR_ARGUMENT);
+    wfre_query_free(query);
+    wfre_session_free(bare);
+    wfre_engine_unref(engine);
+    wfre_reply_free(NULL);
+    wfre_description_free(NULL);
+}
+
 /* ---- names being typed -------------------------------------------------------------------- */
 
 static wfre_engine *names_engine(void)
@@ -573,6 +615,7 @@ int main(void)
         cmocka_unit_test(entities_are_described),
         cmocka_unit_test(near_entities),
         cmocka_unit_test(commands_are_recognised),
+        cmocka_unit_test(misuse_is_refused),
         cmocka_unit_test(names_are_completed),
         cmocka_unit_test(memory_may_run_out),
     };
