@@ -126,14 +126,15 @@ static wfre_status ask_other_ends(const wfre_errand *errand, wfre_missing_triple
                                   size_t count, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    wfre_ask_options options = wfre_errand_options(errand);
     wfre_given_triple *triples = wfre_alloc(count, sizeof *triples);
     wfre_scored_triple *scores = wfre_alloc(count, sizeof *scores);
     if (!triples || !scores)
         TRY(no_memory(error));
     for (size_t i = 0; i < count; i++)
         triples[i] = (wfre_given_triple){list[i].head, list[i].relation, list[i].tail};
-    TRY(wfre_session_score(errand->session, triples, count, &errand->options, errand->cancel,
-                           scores, error));
+    TRY(wfre_session_score(errand->session, triples, count, &options, errand->cancel, scores,
+                           error));
     for (size_t i = 0; i < count; i++)
         if (wfre_likelier(scores[i].probability, scores[i].score, list[i].probability,
                           list[i].score)) {

@@ -20,6 +20,15 @@ wfre_errand wfre_errand_of(wfre_session *session, wfre_cancel *cancel,
     return errand;
 }
 
+wfre_ask_options wfre_errand_options(const wfre_errand *errand)
+{
+    wfre_ask_options options = errand->options;
+    double left = errand->deadline > 0 ? errand->deadline - wfre_clock() : 0;
+    if (errand->deadline > 0)
+        options.timeout = left > SHORTEST ? left : SHORTEST;
+    return options;
+}
+
 wfre_status wfre_need_graph(const wfre_session *session, wfre_error *error)
 {
     if (session->engine->graph)
@@ -43,12 +52,9 @@ wfre_status wfre_errand_ask(const wfre_errand *errand, wfre_query *const *querie
     wfre_question *questions = wfre_alloc(count, sizeof *questions);
     if (!questions)
         return wfre_fail_memory(error, "answering");
-    double left = errand->deadline > 0 ? errand->deadline - wfre_clock() : 0;
     for (size_t i = 0; i < count; i++) {
-        questions[i] = (wfre_question){queries[i], errand->options};
+        questions[i] = (wfre_question){queries[i], wfre_errand_options(errand)};
         questions[i].options.top = top;
-        if (errand->deadline > 0)
-            questions[i].options.timeout = left > SHORTEST ? left : SHORTEST;
     }
     wfre_status status =
         wfre_session_ask(errand->session, questions, count, errand->cancel, answers, error);

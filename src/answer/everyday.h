@@ -17,6 +17,8 @@ typedef struct wfre_errand {
 
 wfre_errand wfre_errand_of(wfre_session *session, wfre_cancel *cancel,
                            const wfre_ask_options *options);
+/* Its options, with the time that is left. */
+wfre_ask_options wfre_errand_options(const wfre_errand *errand);
 /* Asks for predicted answers, `top` of each. The first question that fails is the call's failure.
  * Release them with wfre_answers_free. */
 WFRE_NODISCARD wfre_status wfre_errand_ask(const wfre_errand *errand, wfre_query *const *queries,

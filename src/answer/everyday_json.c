@@ -13,6 +13,12 @@ static void add_string(wfre_text *text, const char *key, const char *value)
         wfre_json_name(text, key, (wfre_name){value, strlen(value)});
 }
 
+static void add_missing_probability(wfre_text *text, double probability)
+{
+    if (isfinite(probability))
+        wfre_json_number(text, "missing_probability", probability);
+}
+
 static void add_relation(wfre_text *text, const wfre_graph *graph, wfre_relation relation)
 {
     wfre_text_format(text, "{\"id\":%u", relation);
@@ -59,6 +65,7 @@ static void add_answers(wfre_text *text, const wfre_graph *graph, const wfre_que
         wfre_text_add(text, ",\"status\":\"predicted\"");
         wfre_json_number(text, "score", row->score);
         wfre_json_number(text, "probability", row->probability);
+        add_missing_probability(text, row->missing_probability);
         wfre_text_char(text, '}');
     }
     wfre_text_char(text, ']');
@@ -149,6 +156,7 @@ static void add_missing(wfre_text *text, const wfre_graph *graph, const wfre_mis
     wfre_text_char(text, '}');
     wfre_json_number(text, "score", t->score);
     wfre_json_number(text, "probability", t->probability);
+    add_missing_probability(text, t->missing_probability);
     wfre_text_char(text, '}');
 }
 

@@ -223,11 +223,12 @@ static wfre_status predict_relations(searching *s, const wfre_formula *link, wfr
     uint32_t *ids = wfre_arena_alloc(s->r->arena, all, sizeof *ids);
     if (!triples || !scores || !ids || !WFRE_RESERVE(&s->list.rows, &s->list.capacity, all))
         TRY(no_memory(error));
+    wfre_ask_options options = wfre_errand_options(errand);
     TRY(common_relations(s, link, ids, &count, error));
     for (size_t i = 0; i < count; i++)
         triples[i] = (wfre_given_triple){link->left.id, ids[i], link->right.id};
-    TRY(wfre_session_score(errand->session, triples, count, &errand->options, errand->cancel,
-                           scores, error));
+    TRY(wfre_session_score(errand->session, triples, count, &options, errand->cancel, scores,
+                           error));
     for (size_t i = 0; i < count; i++)
         if (scores[i].verdict == WFRE_VERDICT_PREDICTED)
             s->list.rows[s->list.count++] = (wfre_predicted_row){

@@ -51,8 +51,9 @@ static wfre_status judge_atom(judging *j, const wfre_formula *f, judgement *resu
     *result = (judgement){PERHAPS, (double)NAN, (double)NAN};
     if (!j->can_predict)
         return WFRE_OK;
-    CHECK(wfre_session_score(errand->session, &triple, 1, &errand->options, errand->cancel, &scored,
-                             error));
+    wfre_ask_options options = wfre_errand_options(errand);
+    CHECK(
+        wfre_session_score(errand->session, &triple, 1, &options, errand->cancel, &scored, error));
     result->probability = scored.probability;
     result->score = scored.score;
     return WFRE_OK;

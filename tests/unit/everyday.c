@@ -444,6 +444,36 @@ static void misuse_is_refused(void **state)
     wfre_description_free(NULL);
 }
 
+/* A limit of time, and a wish to stop, hold for all that a question takes. */
+static void questions_stop(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {"r0(e1, e2)",
+                                        "?r(e1, e2)",
+                                        "?r, ?y : ?r(e1, ?y)",
+                                        "?x, ?y : r0(?x, ?y) & r1(?y, e3)",
+                                        "count ?x : r0(?x, e1)",
+                                        ": r0(?x, e1) & r1(?x, e2)"};
+    wfre_cancel *cancel;
+    wfre_reply *reply;
+    assert_ok(wfre_cancel_create(&cancel, error));
+    wfre_cancel_now(cancel);
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++) {
+        wfre_query *query;
+        assert_ok(wfre_query_parse(graph, WFRE_NOTATION_LOGIC, TEXTS[i], strlen(TEXTS[i]), &query,
+                                   error));
+        wfre_question question = {.query = query};
+        wfre_ask_options_default(&question.options);
+        assert_int_equal(wfre_session_reply(session, &question, 0, cancel, &reply, NULL),
+                         WFRE_ERR_INTERRUPTED);
+        question.options.timeout = 1e-9;
+        assert_int_equal(wfre_session_reply(session, &question, 0, NULL, &reply, NULL),
+                         WFRE_ERR_TIMEOUT);
+        wfre_query_free(query);
+    }
+    wfre_cancel_free(cancel);
+}
+
 /* ---- names being typed -------------------------------------------------------------------- */
 
 static wfre_engine *names_engine(void)
@@ -616,6 +646,7 @@ int main(void)
         cmocka_unit_test(near_entities),
         cmocka_unit_test(commands_are_recognised),
         cmocka_unit_test(misuse_is_refused),
+        cmocka_unit_test(questions_stop),
         cmocka_unit_test(names_are_completed),
         cmocka_unit_test(memory_may_run_out),
     };
