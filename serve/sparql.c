@@ -157,19 +157,8 @@ static size_t collect(const serve_request *request, const char *name, const char
     return count;
 }
 
-static bool has_graph(const wfre_rdf_view *view, const char *name)
-{
-    wfre_name iri;
-    uint64_t triples;
-    for (size_t i = 0; wfre_rdf_view_named_graph(view, i, &iri, &triples); i++)
-        if (iri.length == strlen(name) && memcmp(iri.bytes, name, iri.length) == 0)
-            return true;
-    return false;
-}
-
-/* The graphs that the protocol names; urn:wfre:predicted is a wish, not a graph. Graphs that are
- * not here are refused: nothing is fetched from elsewhere. */
-static bool find_graphs(serve_request *request, const wfre_rdf_view *view, asked *a)
+/* The graphs that the protocol names; urn:wfre:predicted is a wish, not a graph. */
+static bool find_graphs(serve_request *request, asked *a)
 {
     a->graphs = calloc(request->query.count + request->form.count + 1, sizeof *a->graphs);
     if (!a->graphs) {
@@ -183,12 +172,6 @@ static bool find_graphs(serve_request *request, const wfre_rdf_view *view, asked
         else
             a->graphs[a->defaults++] = a->graphs[i];
     a->named = collect(request, "named-graph-uri", a->graphs + a->defaults);
-    for (size_t i = 0; i < a->defaults + a->named; i++)
-        if (!has_graph(view, a->graphs[i])) {
-            serve_refuse(request, MHD_HTTP_BAD_REQUEST, "not_found",
-                         "there is no graph %.300s here", a->graphs[i]);
-            return false;
-        }
     return true;
 }
 
@@ -299,8 +282,7 @@ static void answer(serve_request *request, serve_worker *worker, bool predicted)
         describe(request, worker);
         return;
     }
-    if (!find_graphs(request, worker->world->view, &a) ||
-        !serve_parameter_real(request, "timeout", 0, 1e9, &timeout)) {
+    if (!find_graphs(request, &a) || !serve_parameter_real(request, "timeout", 0, 1e9, &timeout)) {
         free(a.graphs);
         return;
     }

@@ -55,31 +55,6 @@ def operations(s):
     good("query_content_type_construct",
          s.get(url(query="CONSTRUCT { <s> <p> 1 } WHERE {}".replace("<s>", "<http://e/s>")
                    .replace("<p>", "<http://e/p>")), Accept=",".join(graphs)), graphs)
-    # The graphs of the protocol; the only one here has no name, so that others are empty.
-    data = "http://example/nothing"
-    for name, a in (
-            ("query_dataset_default_graph",
-             s.get(url(query="ASK { ?s ?p ?o }", **{"default-graph-uri": data}))),
-            ("query_dataset_default_graphs_get",
-             s.get(url(query="ASK { ?s ?p ?o }", **{"default-graph-uri": [data, data + "2"]}))),
-            ("query_dataset_default_graphs_post",
-             s.post(url(**{"default-graph-uri": [data, data + "2"]}), "ASK { ?s ?p ?o }", type=QUERY)),
-            ("query_dataset_named_graphs_post",
-             s.post(url(**{"named-graph-uri": [data, data + "2"]}), "ASK { GRAPH ?g { ?s ?p ?o } }",
-                    type=QUERY)),
-            ("query_dataset_named_graphs_get",
-             s.get(url(query="ASK { GRAPH ?g { ?s ?p ?o } }",
-                       **{"named-graph-uri": [data, data + "2"]}))),
-            ("query_dataset_full",
-             s.get(url(query="ASK { ?s ?p ?o GRAPH ?g { ?x ?y ?z } }",
-                       **{"default-graph-uri": data, "named-graph-uri": data + "2"}))),
-            ("query_multiple_dataset",
-             s.get(url(query=f"ASK FROM <{data}3> {{ ?s ?p ?o }}", **{"default-graph-uri": data})))):
-        # Either the graphs are taken (and are empty), or the request is refused.
-        if 200 <= a.status < 300:
-            check(not is_true(a), f"{name}: unknown graphs have nothing")
-        else:
-            same((a.status, a.json["error"]["code"]), (400, "not_found"), f"{name}: {a.body[:200]}")
     # Bad ones.
     bad("bad_query_method", s.request("PUT", url(query=ASK)))
     bad("bad_multiple_queries", s.get(url(query=["ASK {}", "SELECT * {}"])))
@@ -92,17 +67,36 @@ def operations(s):
     bad("bad_query_syntax", s.get(url(query="ASK { ?s ?p")))
 
 
-def named(path):
-    """A graph that has a name may be named by it."""
-    base = os.path.join(folder(), "named.kg")
-    wfre("import", path, "-o", base, "--base", "http://example/g")
-    with Server(base) as s:
-        same(is_true(s.get(url(query="ASK { ?s ?p ?o }", **{"default-graph-uri": "http://example/g"}))),
-             True, "the default graph by its name")
-        same(is_true(s.get(url(query="ASK { GRAPH <http://example/g> { ?s ?p ?o } }",
-                               **{"named-graph-uri": "http://example/g"}))), True, "a named graph")
-        same(s.get(url(query="ASK { ?s ?p ?o }", **{"default-graph-uri": "http://example/h"})).status,
-             400, "another graph")
+def datasets():
+    """The graphs of the protocol: each of three says what it is, and the whole is all of them."""
+    path = os.path.join(folder(), "three.nq")
+    with open(path, "w") as file:
+        for i in (1, 2, 3):
+            file.write(f"<http://e/s{i}> <http://e/p> <http://e/o{i}> <http://e/g{i}> .\n")
+    wfre("import", path, "-o", path + ".kg")
+    g = ["http://e/g%d" % i for i in (1, 2, 3)]
+    first = "ASK { <http://e/s1> ?p ?o FILTER NOT EXISTS { <http://e/s2> ?q ?r } }"
+    both = "ASK { <http://e/s1> ?p ?o . <http://e/s2> ?q ?r FILTER NOT EXISTS { <http://e/s3> ?t ?u } }"
+    two = ("ASK { GRAPH ?g { <http://e/s1> ?p ?o } GRAPH ?h { <http://e/s2> ?q ?r } "
+           "FILTER NOT EXISTS { GRAPH ?i { <http://e/s3> ?t ?u } } }")
+    full = ("ASK { <http://e/s3> ?p ?o FILTER NOT EXISTS { <http://e/s1> ?a ?b } "
+            "GRAPH <http://e/g1> { <http://e/s1> ?q ?r } GRAPH <http://e/g2> { ?s ?t ?u } }")
+    default, named = "default-graph-uri", "named-graph-uri"
+    with Server(path + ".kg") as s:
+        def holds(name, a):
+            good(name, a) and check(is_true(a), f"{name}: it holds")
+        holds("query_dataset_default_graph", s.get(url(query=first, **{default: g[0]})))
+        holds("query_dataset_default_graphs_get", s.get(url(query=both, **{default: g[:2]})))
+        holds("query_dataset_default_graphs_post", s.post(url(**{default: g[:2]}), both, type=QUERY))
+        holds("query_dataset_named_graphs_get", s.get(url(query=two, **{named: g[:2]})))
+        holds("query_dataset_named_graphs_post", s.post(url(**{named: g[:2]}), two, type=QUERY))
+        holds("query_dataset_full", s.get(url(query=full, **{default: g[2], named: g[:2]})))
+        holds("query_multiple_dataset", s.post(
+            "/sparql", urllib.parse.urlencode({
+                "query": f"ASK FROM <{g[2]}> {{ <http://e/s1> ?p ?o "
+                         "FILTER NOT EXISTS { <http://e/s3> ?q ?r } }", default: g[0]}), type=FORM))
+        a = s.get(url(query="ASK {}", **{default: "http://elsewhere/"}))
+        check(a.status == 400 and "http://elsewhere/" in a.json["error"]["message"], "another graph")
 
 
 def description(s):
@@ -182,6 +176,6 @@ with Server(rdf_graph(GRAPH)) as server:
     operations(server)
     description(server)
     formats(server)
-named(os.path.join(folder(), "rdf.ttl"))
+datasets()
 predicted(*ring())
 finish()
