@@ -1,8 +1,8 @@
 /* POST /api/ask: questions, those that wait together answered together.
  *
- * A batch is given up when it takes much longer than questions usually do, or when one of its
- * clients leaves; what is not answered then is asked alone, so that one hard question delays the
- * others by a fraction of a second only. */
+ * A batch is given up when it takes several times the CPU that questions usually do (wall-clock
+ * time would punish a busy machine by making it work twice); what is not answered then is asked
+ * alone, so that one hard question delays the others by a fraction of a second only. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #include "question.h"
 #include "routes.h"
 
-static const double BATCH_SECONDS = 0.5;
+static const double SPARE = 0.25, TIMES = 4; /* seconds, and times the usual, for a batch */
+static const double MEMORY = 0.9;            /* how slowly the usual time changes */
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
@@ -257,9 +258,14 @@ static void ask_together(serve_worker *worker, serve_request **batch, const size
         asked[i].options.timeout = serve_left(worker->batch[i]);
     }
     wfre_cancel_reset(worker->cancel);
-    wfre_cancel_after(worker->cancel, count > 1 ? fmin(longest, BATCH_SECONDS) : longest);
+    wfre_cancel_after(worker->cancel, longest);
+    double start = serve_worker_clock();
+    worker->budget = start + SPARE + TIMES * worker->usual * (double)count;
     wfre_status status =
         wfre_session_ask(worker->session, asked, count, worker->cancel, &answers, &error);
+    double each = (serve_worker_clock() - start) / (double)count;
+    if (count > 1 && serve_worker_clock() <= worker->budget)
+        worker->usual = MEMORY * worker->usual + (1 - MEMORY) * each;
     for (size_t i = 0; i < count; i++) {
         serve_request **request = &batch[where[i]];
         if (status == WFRE_OK && answers[i].status == WFRE_OK) {

@@ -41,6 +41,8 @@ struct serve_worker {
     wfre_cancel *cancel;
     serve_request *batch[SERVE_BATCH]; /* what it works on */
     size_t batch_count;
+    double budget;       /* of serve_worker_clock: what several questions may take together */
+    double usual;        /* seconds that a question takes in such a batch */
     atomic_size_t bytes; /* of the session */
     atomic_bool busy;
 };
@@ -51,6 +53,8 @@ void serve_workers_join(serve_server *server);
 /* Prepares the worker for requests: a session on what is served now, and the time limit of the
  * first. What waited too long is answered (`ended`). False, having answered all, if it cannot. */
 bool serve_worker_enter(serve_worker *worker, serve_request **batch, size_t count);
+/* Seconds of CPU that this thread has used. */
+double serve_worker_clock(void);
 /* Answers questions together (api_ask.c). */
 void serve_ask_batch(serve_worker *worker, serve_request **batch, size_t count);
 /* Seconds that the request has left, at least a little. */
