@@ -152,7 +152,11 @@ static void add_headers(serve_request *request, struct MHD_Response *response)
     add(response, "Vary", request->vary_accept ? "Accept, Accept-Encoding" : "Accept-Encoding");
     if (request->tag[0])
         add(response, "ETag", request->tag);
-    add(response, "Cache-Control", request->tag[0] ? "no-cache" : "no-store");
+    bool forever = request->page && request->tag[0] && strcmp(request->path, "/") != 0;
+    add(response, "Cache-Control",
+        forever           ? "public, max-age=31536000, immutable" /* its name changes with it */
+        : request->tag[0] ? "no-cache"
+                          : "no-store");
     add(response, "X-Content-Type-Options", "nosniff");
     add(response, "Referrer-Policy", "no-referrer");
     add(response, "Content-Security-Policy",
