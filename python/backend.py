@@ -41,17 +41,20 @@ def _metadata():
     )
 
 
+def _meson(*arguments):
+    # pip hides the packages of the system from what it starts; Meson is one of them.
+    hidden = ("PYTHONPATH", "PYTHONNOUSERSITE", "PYTHONHOME")
+    clean = {k: v for k, v in os.environ.items() if k not in hidden}
+    subprocess.run(["meson", *arguments], check=True, stdout=sys.stderr, env=clean)
+
+
 def _built(folder):
     """A build folder with the library and the package."""
     build = os.environ.get("WFRE_BUILD")
     if not build:
         build = os.path.join(folder, "build")
-        subprocess.run(
-            ["meson", "setup", build, ROOT, "--buildtype", "debugoptimized"],
-            check=True,
-            stdout=sys.stderr,
-        )
-    subprocess.run(["meson", "compile", "-C", build], check=True, stdout=sys.stderr)
+        _meson("setup", build, ROOT, "--buildtype", "debugoptimized")
+    _meson("compile", "-C", build)
     package = os.path.join(build, "python", "wfre")
     if not os.path.exists(os.path.join(package, "_declarations.py")):
         raise SystemExit("Meson found no python3 with cffi to make the declarations with")
@@ -76,22 +79,34 @@ def _files(build, package):
             yield "wfre/libwfre.so.0", file.read()
 
 
+def _info(tag):
+    """Names and contents of what describes the wheel."""
+    wheel = f"Wheel-Version: 1.0\nGenerator: wfre\nRoot-Is-Purelib: false\nTag: {tag}\n"
+    return [("METADATA", _metadata().encode()), ("WHEEL", wheel.encode())]
+
+
+def _tag():
+    return "py3-none-" + re.sub(r"[-.]", "_", sysconfig.get_platform())
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    name = f"wfre-{_version()}.dist-info"
+    os.makedirs(os.path.join(metadata_directory, name), exist_ok=True)
+    for part, contents in _info(_tag()):
+        with open(os.path.join(metadata_directory, name, part), "wb") as file:
+            file.write(contents)
+    return name
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
-    tag = f"py3-none-{platform}"
+    tag = _tag()
     name = f"wfre-{_version()}"
     info = f"{name}.dist-info"
     record = []
     with tempfile.TemporaryDirectory() as folder:
         build, package = _built(folder)
         parts = list(_files(build, package))
-    parts += [
-        (f"{info}/METADATA", _metadata().encode()),
-        (
-            f"{info}/WHEEL",
-            f"Wheel-Version: 1.0\nGenerator: wfre\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
-        ),
-    ]
+    parts += [(f"{info}/{part}", contents) for part, contents in _info(tag)]
     path = os.path.join(wheel_directory, f"{name}-{tag}.whl")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for part, contents in parts:
