@@ -207,25 +207,38 @@ static void ask_table(serve_request *request, serve_worker *worker, serve_questi
 
 /* ---- batches ------------------------------------------------------------------------------ */
 
-/* Reads a request's question; false, having answered, if that was all. */
+/* Reads a request's question; false, having answered, if there is none. */
 static bool read_question(serve_request *request, serve_worker *worker, serve_question *question)
 {
     wfre_error error;
     if (!serve_question_read(request, worker, question))
         return false;
     wfre_cancel_after(worker->cancel, serve_left(request));
-    if (serve_question_parse(question, request, worker, &error) != WFRE_OK) {
-        serve_fail(request, &error);
-        return false;
-    }
-    if (!question->query)
-        ask_table(request, worker, question);
-    else if (wfre_query_width(question->query) != 1 || wfre_query_counted(question->query) > 0 ||
-             wfre_query_column_is_relation(question->query, 0))
+    if (serve_question_parse(question, request, worker, &error) == WFRE_OK)
+        return true;
+    serve_fail(request, &error);
+    return false;
+}
+
+/* Whether it asks for one entity, as those do that are answered together. */
+static bool is_plain(const serve_question *question)
+{
+    return question->query && wfre_query_width(question->query) == 1 &&
+           wfre_query_counted(question->query) == 0 &&
+           !wfre_query_column_is_relation(question->query, 0);
+}
+
+static void ask_alone(serve_request *request, serve_worker *worker, serve_question *question)
+{
+    worker->batch[0] = request;
+    worker->batch_count = 1;
+    wfre_cancel_reset(worker->cancel);
+    wfre_cancel_after(worker->cancel, serve_left(request));
+    if (question->query)
         ask_rows(request, worker, question);
     else
-        return true;
-    return false;
+        ask_table(request, worker, question);
+    worker->batch_count = 0;
 }
 
 /* Whether a question that was stopped in a batch may be asked once more, alone. */
@@ -285,7 +298,7 @@ void serve_ask_batch(serve_worker *worker, serve_request **batch, size_t count)
 {
     serve_question questions[SERVE_BATCH];
     bool read[SERVE_BATCH] = {false};
-    size_t where[SERVE_BATCH], ready = 0;
+    size_t where[SERVE_BATCH], others[SERVE_BATCH], ready = 0, other = 0;
     if (!serve_worker_enter(worker, batch, count))
         return;
     for (size_t i = 0; i < count; i++) {
@@ -295,12 +308,20 @@ void serve_ask_batch(serve_worker *worker, serve_request **batch, size_t count)
         worker->batch_count = 1;
         wfre_cancel_reset(worker->cancel);
         read[i] = true;
-        if (read_question(batch[i], worker, &questions[i]))
+        if (!read_question(batch[i], worker, &questions[i]))
+            continue;
+        if (is_plain(&questions[i]))
             where[ready++] = i;
+        else
+            others[other++] = i;
     }
     if (ready > 0)
         ask_together(worker, batch, where, questions, ready);
-    serve_metrics_batch(worker->server->metrics, ready);
+    /* What may take long lets the others pass. */
+    for (size_t i = 0; i < other; i++)
+        if (count == 1 || !retry(worker, &batch[others[i]], WFRE_ERR_TIMEOUT))
+            ask_alone(batch[others[i]], worker, &questions[others[i]]);
+    serve_metrics_batch(worker->server->metrics, ready + other);
     for (size_t i = 0; i < count; i++)
         if (read[i])
             serve_question_free(&questions[i]);

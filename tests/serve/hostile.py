@@ -179,6 +179,25 @@ def endless(graph, model):
         healthy(server, "after one without end")
 
 
+def mixed(graph, model):
+    """Hard questions among easy ones, asked at the same time: the easy ones are answered."""
+    hard = "SELECT (COUNT(*) AS ?all) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"
+    with Server(graph, model, "--timeout", "4s", "--threads", "2", "--batch", "64") as server:
+        counts, lock = {}, threading.Lock()
+
+        def one(question, kind):
+            status = server.ask(question, top=2).status
+            with lock:
+                counts[(kind, status)] = counts.get((kind, status), 0) + 1
+        threads = [threading.Thread(target=one, args=(hard, "hard") if i == 20 else
+                                    (f"?x : r1(e{i % 24}, ?x)", "easy")) for i in range(60)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        same(counts, {("easy", 200): 59, ("hard", 504): 1}, "a hard question among easy ones")
+
+
 def vanish(graph, model):
     """Work stops when its client is gone; measured inside the server, by its own clock."""
     with Server(graph, model, "--timeout", "60s", "--threads", "2", log="json") as server:
@@ -238,6 +257,7 @@ with Server(graph, model, "--timeout", "3s") as server:
     malformed(server)
 slow(graph, model)
 endless(graph, model)
+mixed(graph, model)
 vanish(graph, model)
 crowd(graph, model)
 full(graph, model)
