@@ -329,6 +329,7 @@ wfre_status wfre_graph_export(const wfre_graph *graph, wfre_split split, const c
                      : write_triples(&e, e.rdf, NULL, monitor, error));
     wfre_rdf_output_end(&e.output);
     TRY(flush(&e, 0, error));
+    TRY(wfre_graph_sound(graph, error));
     TRY(wfre_writer_commit(&e.writer, error));
     *triples = e.written;
 cleanup:
