@@ -315,7 +315,8 @@ wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questio
     }
     TRY(answer(&a, error));
     TRY(wfre_graph_sound(session->engine->graph, error));
-    wfre_scope_charge(0, wfre_arena_bytes(&b->arena)); /* it is the caller's now */
+    if (before.budget != &session->budget) /* else the caller frees it under the same budget */
+        wfre_scope_charge(0, wfre_arena_bytes(&b->arena));
     *answers = b->list;
     b = NULL;
 cleanup:

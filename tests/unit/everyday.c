@@ -634,6 +634,24 @@ static void memory_may_run_out(void **state)
     assert_true(failures > 50);
 }
 
+/* What is asked within another question is given back to the session once, not twice. */
+static void memory_is_given_back_once(void **state)
+{
+    (void)state;
+    size_t settled = 0;
+    for (int i = 0; i < 6; i++) {
+        wfre_description *description;
+        wfre_describe_options options;
+        wfre_describe_options_default(&options);
+        assert_ok(wfre_session_describe(session, 7, &options, NULL, &description, error));
+        assert_true(description->missing_count > 0);
+        wfre_description_free(description);
+        if (i == 2)
+            settled = wfre_session_bytes(session);
+    }
+    assert_int_equal(wfre_session_bytes(session), settled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -643,6 +661,7 @@ int main(void)
         cmocka_unit_test(relations_are_predicted),
         cmocka_unit_test(answers_are_counted),
         cmocka_unit_test(entities_are_described),
+        cmocka_unit_test(memory_is_given_back_once),
         cmocka_unit_test(near_entities),
         cmocka_unit_test(commands_are_recognised),
         cmocka_unit_test(misuse_is_refused),
