@@ -9,7 +9,7 @@
 #   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
 #   make mutate          MUTATIONS (default 5000) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
-#   make pictures        docs/figures/page*: the page on the demo's graph, as it looks now
+#   make pictures        docs/figures/page*: the page as it looks now, on a small graph
 #   make bench           the benchmarks
 #   make wheel           the Python module with the library inside, as dist/*.whl
 #   make fuzz-python     CALLS (default 200000) random calls of the Python module, under ASan
@@ -76,7 +76,7 @@ demo: all
 
 pictures: all
 	@WFRE=$(CURDIR)/$(BUILD)/wfre tests/web/pictures.sh $(CURDIR)/tests/web \
-	    $(CURDIR)/$(BUILD)/tests/web/modules demo/wordnet.kg demo/wordnet.safetensors docs/figures
+	    $(CURDIR)/$(BUILD)/tests/web/modules docs/figures
 
 bench: all
 	@$(BUILD)/wfre bench

@@ -2,12 +2,12 @@
 // At 1280 and 400 pixels, light and dark; also page.png, which README shows.
 import { join } from "node:path";
 import { ask, browser, faults, open, serve } from "./harness.mjs";
+import { AUNTS } from "./family.mjs";
 
 const [graph, model, out] = process.argv.slice(2);
 const server = await serve([graph, model]);
-const QUESTION = "?x : instance_hypernym(?x, mountain_peak.n.01) & has_part(?range, ?x) & derivationally_related_form(andean.a.01, ?range)";
 const find = async (name) => (await (await fetch(`${server.address}/api/complete?text=${name}&kind=entity&limit=1`)).json()).items[0].id;
-const andes = await find("andes.n.01");
+const elin = await find("Elin%20Lind");
 
 async function explained(page) {
     await page.locator(".answer.likely .row").first().click();
@@ -16,8 +16,16 @@ async function explained(page) {
 
 const PICTURES = {
     start: ["/", (page) => page.locator(".examples button").first().waitFor()],
-    question: [ask(QUESTION), explained],
-    entity: [`/#/entity/${andes}`, (page) => page.getByText("things are shown").waitFor()],
+    question: [ask(AUNTS), explained],
+    entity: [`/#/entity/${elin}`, async (page) => {
+        await page.getByText("things are shown").waitFor();
+        await page.getByText("Grow without a mouse").click();
+        await page.locator(".around .chip").first().click();
+        await page.getByText("things are shown").waitFor();
+        await page.getByText("Grow without a mouse").click();
+        await page.getByRole("button", { name: "Find them" }).click();
+        await page.locator(".missing li, .card .empty").first().waitFor();
+    }],
     model: ["/#/model", (page) => page.getByRole("heading", { name: "The model", exact: true }).waitFor()],
 };
 

@@ -1,5 +1,5 @@
 // Proven answers first, then predicted ones with how likely they are.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { called, percent, plural, seconds, whole } from "./words.js";
 import { Bar, Empty, Failure, html, Name, Waiting } from "./ui.js";
 import { Explanation } from "./explain.js";
@@ -29,13 +29,12 @@ const FIRST = 6;
 
 function Known({ question, info, open, setOpen }) {
     const { known } = question.answers;
-    const [all, setAll] = useState(false);
-    useEffect(() => setAll(false), [question.asked]);
+    const [extended, extend] = useState(null), all = extended === question.round;
     if (known.count === 0) return html`<${Empty}>Nothing in the graph proves an answer.</${Empty}>`;
     const rows = all || known.rows.length <= FIRST + 2 ? known.rows : known.rows.slice(0, FIRST), left = known.count - rows.length;
     const more = () => {
         if (rows.length === known.rows.length) question.showMore();
-        setAll(true);
+        extend(question.round);
     };
     return html`<ul class="list">${rows.map((row, i) => html`<${Answer} key=${row.map((e) => e.id ?? e.name).join()} row=${row} known question=${question} info=${info}
             open=${open === `k${i}`} onToggle=${() => setOpen(open === `k${i}` ? null : `k${i}`)} />`)}</ul>
@@ -55,7 +54,8 @@ function Predicted({ question, info, open, setOpen }) {
     const { predicted, unpredicted } = question.answers;
     if (!predicted?.length) return html`<${WhyNothing} reason=${unpredicted} info=${info} />`;
     const calibrated = predicted.some((p) => p.probability !== null && p.probability !== undefined);
-    return html`<p class="quiet">${calibrated ? html`Not in the graph, but likely to be true. The number is the chance that it is right, checked against facts that were hidden from the model. <a href="#/model">How good is it?</a>`
+    const best = Math.max(...predicted.map((p) => p.probability ?? 0));
+    return html`<p class="quiet">${calibrated ? html`${best >= 0.1 ? "Not in the graph." : "Not in the graph, and none of them is likely."} The number is the chance that it is right, checked against facts that were hidden from the model. <a href="#/model">How good is it?</a>`
         : "Not in the graph, the likeliest first. This model has no calibrated probabilities for such a question."}</p>
         <ul class="list">${predicted.map((p, i) => html`<${Answer} key=${p.row.map((e) => e.id).join()} row=${p.row} probability=${p.probability} question=${question} info=${info}
             open=${open === `p${i}`} onToggle=${() => setOpen(open === `p${i}` ? null : `p${i}`)} />`)}</ul>`;
@@ -81,9 +81,10 @@ function Table({ answers }) {
 }
 
 export function Answers({ question, info }) {
-    const [open, setOpen] = useState(null);
+    // What is open belongs to one round of answers, and is closed in the next.
+    const [opened, setOpened] = useState(null);
+    const open = opened && opened.round === question.round ? opened.key : null, setOpen = (key) => setOpened({ round: question.round, key });
     const { answers, loading, slow, error, source } = question;
-    useEffect(() => setOpen(null), [question.asked]);
     if (error) return source === "logic" || source === "sparql" ? html`<${Empty}>The answers will be here once the question can be read.</${Empty}>`
         : html`<${Failure} error=${error} again=${() => question.run(question.drawing && source === "drawing" ? { drawing: question.drawing } : { question: question.logic })} />`;
     if (loading && !answers) return html`<${Waiting} what="Answering" slow=${slow} rows=${6} />`;

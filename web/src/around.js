@@ -20,8 +20,10 @@ const look = () => [
     { selector: "edge.few", style: { label: "data(label)" } },
 ];
 
-// Force-directed, with few rounds: the rings that it starts from are nearly right already.
+// Few nodes stand in rings around the first; many are pushed apart by forces, with fewer rounds the more
+// there are: the rings that they start from are nearly right already.
 export function layoutOptions(count) {
+    if (count < 30) return { name: "concentric", animate: false, fit: true, padding: 40, minNodeSpacing: 60, startAngle: -Math.PI / 2 + 0.4, concentric: (n) => (n.hasClass("home") ? 3 : n.hasClass("opened") ? 2 : 1), levelWidth: () => 1 };
     return { name: "cose", animate: false, randomize: false, numIter: Math.max(40, Math.min(400, Math.round(12000 / count))), idealEdgeLength: () => 90, nodeRepulsion: () => 24000, gravity: 0.6, nodeOverlap: 14, fit: true, padding: 24 };
 }
 
@@ -34,14 +36,14 @@ function ring(center, index, count) {
 function addTo(graph, data, from) {
     const origin = graph.getElementById(String(from)), center = origin.length ? origin.position() : { x: 0, y: 0 };
     const fresh = data.nodes.filter((n) => graph.getElementById(String(n.id)).empty());
-    graph.add(fresh.map((n, i) => ({ group: "nodes", data: { id: String(n.id), label: called(n).main, entity: n }, position: n.id === from ? center : ring(center, i, fresh.length), classes: n.id === from ? "home" : "" })));
+    graph.add(fresh.map((n, i) => ({ group: "nodes", data: { id: String(n.id), label: called(n).main, entity: n }, position: n.id === from ? center : ring(center, i, fresh.length), classes: origin.empty() && n.id === from ? "home" : "" })));
     graph.add(data.edges.map((e) => ({ id: `${e.head}-${e.relation?.id ?? e.relation}-${e.tail}`, e }))
         .filter(({ id }) => graph.getElementById(id).empty())
         .map(({ id, e }) => ({ group: "edges", data: { id, source: String(e.head?.id ?? e.head), target: String(e.tail?.id ?? e.tail), label: relationWords(e.label || e.name || e.relation?.label || e.relation?.name) } })));
     graph.getElementById(String(from)).addClass("opened");
     graph.edges().toggleClass("few", graph.edges().length <= 24);
     graph.layout(layoutOptions(graph.nodes().length)).run();
-    if (graph.zoom() > 1.2) graph.zoom(1.2).center();
+    if (graph.zoom() > 1.4) graph.zoom(1.4).center();
 }
 
 export function Around({ id, limit = LIMIT, theme }) {

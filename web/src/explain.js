@@ -65,7 +65,7 @@ export function Explanation({ question, entity, probability, info, known, drawin
         <ul class="steps">${(data.edges || []).map((e, i) => html`<${Step} key=${i} edge=${e} />`)}</ul>
         ${known && picture.edges.length === 0 && html`<p>The facts of the graph prove it.</p>`}
         ${picture.edges.length === 0 && data.text && html`<pre class="text">${data.text}</pre>`}
-        ${data.rule && !data.known && html`<p class="quiet">${data.rule}</p>`}
+        ${data.rule && !data.known && html`<details><summary>How the number comes about</summary><p class="quiet">The predicted steps are multiplied; the result is corrected by how often such answers were right. Exactly: ${data.rule}</p></details>`}
         ${bin && !data.known && html`<p class="quiet record">Of ${plural(bin.count, "checked prediction")} between ${percent(bin.low)} and ${percent(bin.high)}, ${percent(bin.found)} were right.</p>`}
     </div>`;
 }

@@ -198,6 +198,7 @@ export class Question {
             if (answers.question) this.takeForms(answers.question, body);
             else Object.assign(this, { drawing: null, sentence: "", logic: "", notDrawn: "This is a table of SPARQL, not one question that could be drawn." });
             this.asked = body;
+            this.round = (this.round || 0) + 1;
             this.answers = answers;
             this.onAddress(answers.question ? { q: answers.question.logic } : { sparql: body.question });
         } catch (error) {
