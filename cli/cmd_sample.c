@@ -135,7 +135,10 @@ const cli_command command_sample = {
     .arguments = "G.kg -o Q.tsv",
     .summary = "make a benchmark query set with easy and hard answers",
     .details =
-        "Queries are grounded backwards from random answers. All are different and have an answer\n"
+        "Queries are grounded backwards from random answers, all entities equally likely, single\n"
+        "edges (1p) too: so entities with few edges are asked for more often than by the triples\n"
+        "of a split, which wfre eval G.kg M.safetensors ranks. All are different and have an "
+        "answer\n"
         "that the smaller graph (train for valid, train and valid for test) does not prove;\n"
         "leaving out any branch changes the answers. A type of which the graph has too few is\n"
         "given up after 100,000 attempts without a new query, and reported.\n"

@@ -10,7 +10,7 @@
 
 enum {
     BATCH = 70,
-    SHORT = 14,      /* a batch of which time is short */
+    SHORT = 7,       /* a batch of which time is short */
     JOINS = 7,       /* -7, -3, -1, 0, 1, 3, 7 */
     NOT_JOINED = 3,  /* of these: 0 */
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
@@ -39,16 +39,21 @@ typedef struct fitting {
     wfre_session *session;
     wfre_way way;   /* as it is tried now */
     double seconds; /* for each pass; 0: no limit */
+    double end;     /* of this one, on wfre_clock */
+    bool late;      /* the time ran out within a batch, which does not count then */
     const wfre_monitor *monitor;
     wfre_tally joins, rooms, sharpnesses;
     double against_embedding[SHARPNESSES]; /* what each gains */
 } fitting;
 
 /* Ranks a batch as the way is now. */
-static wfre_status rank(const fitting *f, const wfre_rank_query *queries, size_t count, double *mrr,
+static wfre_status rank(fitting *f, const wfre_rank_query *queries, size_t count, double *mrr,
                         size_t stride, wfre_error *error)
 {
     CHECK(wfre_check_interrupt(f->monitor, error));
+    f->late = f->late || (f->seconds > 0 && wfre_clock() > f->end);
+    if (f->late)
+        return WFRE_OK;
     CHECK(wfre_rank(f->session, &f->way, WFRE_TRAIN, queries, count, NULL, error));
     for (size_t q = 0; q < count; q++)
         mrr[q * stride] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
@@ -63,7 +68,7 @@ static wfre_status fit_joined(fitting *f, const wfre_rank_query *queries, size_t
         f->way.edge_joined = joined_at(i);
         CHECK(rank(f, queries, count, &mrr[0][i], JOINS, error));
     }
-    for (size_t q = 0; q < count; q++)
+    for (size_t q = 0; q < count && !f->late; q++)
         wfre_tally_add(&f->joins, mrr[q]);
     return WFRE_OK;
 }
@@ -76,7 +81,7 @@ static wfre_status fit_room(fitting *f, const wfre_rank_query *queries, size_t c
         f->way.edge_room = room_at(i);
         CHECK(rank(f, queries, count, &mrr[0][i], ROOMS, error));
     }
-    for (size_t q = 0; q < count; q++)
+    for (size_t q = 0; q < count && !f->late; q++)
         wfre_tally_add(&f->rooms, mrr[q]);
     return WFRE_OK;
 }
@@ -92,7 +97,7 @@ static wfre_status fit_sharpness(fitting *f, const wfre_rank_query *queries, siz
     f->way.by = WFRE_BY_EMBEDDING;
     CHECK(rank(f, queries, count, embedded, 1, error));
     f->way.by = WFRE_BY_EDGES;
-    for (size_t q = 0; q < count; q++) {
+    for (size_t q = 0; q < count && !f->late; q++) {
         wfre_tally_add(&f->sharpnesses, mrr[q]);
         for (int i = 0; i < SHARPNESSES; i++)
             f->against_embedding[i] += mrr[q][i] - embedded[q];
@@ -109,7 +114,8 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
 {
     wfre_rank_query batch[BATCH];
     size_t size = 0, taken = 0;
-    double start = wfre_clock();
+    f->end = wfre_clock() + f->seconds;
+    f->late = false;
     size_t most = f->seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
     for (size_t q = 0; q < count && taken < MOST_QUERIES; q++) {
         if (queries[q].hard.count > 0 && (edges || !wfre_node_is_edge(queries[q].tree)))
@@ -120,7 +126,7 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
         CHECK(fit(f, batch, size, error));
         taken += size;
         size = 0;
-        if (f->seconds > 0 && wfre_clock() - start > f->seconds)
+        if (f->late || (f->seconds > 0 && wfre_clock() > f->end))
             break;
     }
     return WFRE_OK;

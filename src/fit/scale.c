@@ -12,7 +12,7 @@ enum {
     FACTORS = 9,
     ONE = 3, /* the factor 1 */
     BATCH = 140,
-    SHORT = 28 /* a batch of which time is short */
+    SHORT = 7 /* a batch of which time is short */
 };
 
 typedef struct fitting {
