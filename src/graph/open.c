@@ -263,6 +263,8 @@ static wfre_status view_attributes(wfre_graph *graph, wfre_error *error)
         wfre_packed *packed = &graph->attributes[order];
         section = wfre_section_of_attributes(WFRE_ATTRIBUTE_ORDERS + 2 * order);
         packed->rows = graph->header->attributes;
+        packed->limit =
+            graph->header->entities + graph->header->dictionary_terms + graph->header->blanks;
         packed->heads =
             section_bytes(graph, section, wfre_packed_blocks(packed) * sizeof *packed->heads);
         packed->bytes = section_any(graph, section + 1, &packed->length);

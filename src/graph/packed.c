@@ -61,6 +61,14 @@ static uint64_t get_number(const wfre_packed *packed, uint64_t *byte)
     return value;
 }
 
+/* Ends at a row that names what is not there: whoever reads trusts the ids. */
+static void stay_within(wfre_packed_cursor *cursor)
+{
+    const uint32_t limit = cursor->packed->limit, *field = cursor->row.field;
+    if (limit > 0 && (field[0] >= limit || field[1] >= limit || field[2] >= limit))
+        cursor->rank = cursor->packed->rows;
+}
+
 static void start_block(wfre_packed_cursor *cursor, uint64_t block)
 {
     cursor->rank = block * WFRE_PACKED_BLOCK;
@@ -70,6 +78,7 @@ static void start_block(wfre_packed_cursor *cursor, uint64_t block)
     }
     cursor->row = cursor->packed->heads[block].first;
     cursor->byte = cursor->packed->heads[block].offset;
+    stay_within(cursor);
 }
 
 void wfre_packed_next(wfre_packed_cursor *cursor)
@@ -84,15 +93,16 @@ void wfre_packed_next(wfre_packed_cursor *cursor)
     wfre_triple *row = &cursor->row;
     if ((head & 3) == 0) {
         row->field[2] += step;
-        return;
-    }
-    if ((head & 3) == 1) {
-        row->field[1] += step;
     } else {
-        row->field[0] += step;
-        row->field[1] = (uint32_t)get_number(packed, &cursor->byte);
+        if ((head & 3) == 1) {
+            row->field[1] += step;
+        } else {
+            row->field[0] += step;
+            row->field[1] = (uint32_t)get_number(packed, &cursor->byte);
+        }
+        row->field[2] = (uint32_t)get_number(packed, &cursor->byte);
     }
-    row->field[2] = (uint32_t)get_number(packed, &cursor->byte);
+    stay_within(cursor);
 }
 
 /* The last block from `low` on whose first row is not behind `least`; `low` if there is none. */
@@ -156,7 +166,9 @@ uint64_t wfre_packed_count(const wfre_packed *packed, const wfre_triple *row, in
 
 bool wfre_packed_check(const wfre_packed *packed, uint32_t limit)
 {
-    wfre_packed_cursor cursor = {.packed = packed};
+    wfre_packed all = *packed;
+    all.limit = 0; /* the rows behind a wrong one are looked at, too */
+    wfre_packed_cursor cursor = {.packed = &all};
     wfre_triple before = {{0}};
     uint64_t byte = 0;
     for (start_block(&cursor, 0); cursor.rank < packed->rows; wfre_packed_next(&cursor)) {

@@ -32,6 +32,7 @@ typedef struct wfre_packed {
     const unsigned char *bytes;
     uint64_t length; /* of bytes */
     uint64_t rows;
+    uint32_t limit; /* a row with an id from here on is taken for the end; 0: with none */
 } wfre_packed;
 
 static inline uint64_t wfre_packed_blocks(const wfre_packed *packed)
