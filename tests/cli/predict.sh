@@ -54,3 +54,8 @@ first valid.tsv --known valid
 first valid.tsv --by hand
 first valid.tsv --by edges --union dnf
 first valid.tsv --known all
+# An owner who knows that more is missing gets higher odds; probabilities are checked on what was held out.
+first() { wfre ask g.kg m.safetensors '?x : r1(e0, ?x)' --only predicted --top 1 --json "$@" 2>/dev/null | sed -E 's/.*"probability":([-0-9.e]+),"missing.*/\1/'; }
+awk -v usual="$(first)" -v more="$(first --missing 0.6)" -v less="$(first --missing 0.001)" 'BEGIN { print less < usual && usual < more ? "--missing scales the odds" : "--missing does not: " less " " usual " " more }'
+wfre eval g.kg m.safetensors --reliability 300 --count 3 --json 2>/dev/null | sed -E 's/[0-9]+(\.[0-9]+)?(e-?[0-9]+)?/N/g; s/\{"predicted":N,"observed":N,"count":N\},?//g'
+show wfre eval g.kg --reliability 10 q.tsv 2>&1 | tail -n 1
