@@ -204,11 +204,12 @@ def new_cancel() -> Any:
 
 class _Cancels(threading.local):
     """Of this thread. All of them live as long as it: an exception that a signal raises at an unlucky
-    moment may leave one in force, which the next call replaces."""
+    moment may keep one from being used again."""
 
     def __init__(self) -> None:
         self.all: List[Any] = []
         self.free: List[Any] = []
+        self.current: Any = NULL  # the one in force
 
 
 _cancels = _Cancels()
@@ -220,13 +221,16 @@ def call_stoppable(function: Any, *arguments: Any) -> None:
     if not mine.free:
         mine.free.append(new_cancel())
         mine.all.append(mine.free[-1])
-    cancel = mine.free.pop()
+    cancel, outer = mine.free.pop(), mine.current
     error = ffi.new("wfre_error *")
-    before = lib.wfre_cancel_here(cancel)
     try:
+        # Ctrl-C may be raised behind any call, so this one is within, and undone first of all.
+        lib.wfre_cancel_here(cancel)
+        mine.current = cancel
         status = function(*arguments, error)
     finally:
-        lib.wfre_cancel_here(before)
+        mine.current = outer
+        lib.wfre_cancel_here(outer)
         lib.wfre_cancel_reset(cancel)
         mine.free.append(cancel)
     raise_pending()
@@ -293,6 +297,7 @@ def _after_fork() -> None:
     _main = threading.get_ident()
     _pool = None
     _cancels.free = []
+    _cancels.current = NULL
     lib.wfre_cancel_here(NULL)
     _pending.exception = None
 

@@ -103,6 +103,28 @@ def test_interrupt_evaluate(clique, tmp_path):
     promptly(lambda: wfre.evaluate(clique, model, opened, way="embedding exhaustive"))
 
 
+def test_interrupt_anywhere():
+    """Whenever Ctrl-C comes, nothing of it is left for later calls."""
+    X = numpy.random.default_rng(1).random((300, 100), dtype=numpy.float32)
+    scores = wfre.Scores(X)
+    expected = scores.distances(X[0]).tolist()
+    old = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for i in range(400):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-6 + i * 5e-6)
+                scores.distances(X[:20])
+                scores.nearest(X[0], 3)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert wfre._native.lib.wfre_cancel_here(wfre._native.NULL) == wfre._native.NULL
+    assert scores.distances(X[0]).tolist() == expected
+
+
 def test_timeout(clique):
     start = time.monotonic()
     with pytest.raises(wfre.Timeout):
