@@ -125,6 +125,32 @@ def test_interrupt_anywhere():
     assert scores.distances(X[0]).tolist() == expected
 
 
+def test_interrupt_at_the_worst_moment(monkeypatch):
+    """Right behind the call that puts the wish to stop in force."""
+    native = wfre._native
+    real = native.lib
+
+    class Late:
+        raised = False
+
+        def __getattr__(self, name):
+            return getattr(real, name)
+
+        def wfre_cancel_here(self, cancel):
+            before = real.wfre_cancel_here(cancel)
+            if not Late.raised:
+                Late.raised = True
+                raise KeyboardInterrupt
+            return before
+
+    X = numpy.random.default_rng(1).random((30, 100), dtype=numpy.float32)
+    scores = wfre.Scores(X)
+    monkeypatch.setattr(native, "lib", Late())
+    with pytest.raises(KeyboardInterrupt):
+        scores.distances(X[0])
+    assert real.wfre_cancel_here(native.NULL) == native.NULL
+
+
 def test_timeout(clique):
     start = time.monotonic()
     with pytest.raises(wfre.Timeout):
