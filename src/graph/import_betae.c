@@ -5,8 +5,8 @@
  * triple stands there in both directions; a lone inverse is turned around. */
 #include <string.h>
 
+#include "base/pickle.h"
 #include "graph/import.h"
-#include "graph/pickle.h"
 
 static bool recognises(const char *path)
 {

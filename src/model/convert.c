@@ -17,8 +17,8 @@
 #include "base/archive.h"
 #include "base/bf16.h"
 #include "base/memory.h"
+#include "base/pickle.h"
 #include "graph/graph.h"
-#include "graph/pickle.h"
 #include "model/model.h"
 
 typedef struct checkpoint {

@@ -3,7 +3,7 @@
 #ifndef WFRE_SRC_SAMPLE_CONVERT_H
 #define WFRE_SRC_SAMPLE_CONVERT_H
 
-#include "graph/pickle.h"
+#include "base/pickle.h"
 #include "sample/queryset.h"
 
 /* Adds all queries to the set: BetaE types first and in their order, then what else there is. A

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "graph/pickle.h"
+#include "base/pickle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -1,4 +1,4 @@
-/* src/graph/pickle: what Python writes is read; what would run code or burst the reader is not. */
+/* src/base/pickle: what Python writes is read; what would run code or burst the reader is not. */
 #include "check.h"
 
 #include <sys/resource.h>
@@ -6,8 +6,8 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "base/pickle.h"
 #include "base/text.h"
-#include "graph/pickle.h"
 
 /* Writes a value as Python would print it, sets in file order. */
 static void print_value(wfre_text *text, wfre_pickle_value value)

@@ -7,7 +7,7 @@
  * The input is a stream of which a window is in memory. What is built may take a multiple of the
  * bytes of the file, as they lie on disk: gzip data that unpack to a thousand times as much end
  * there. */
-#include "graph/pickle.h"
+#include "base/pickle.h"
 
 #include <string.h>
 

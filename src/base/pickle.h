@@ -3,8 +3,8 @@
  *
  * The pickle of a PyTorch checkpoint also has floats, truth values (as ints), None, OrderedDicts
  * (as dicts) and tensors, whose numbers lie in other members of its archive. */
-#ifndef WFRE_SRC_GRAPH_PICKLE_H
-#define WFRE_SRC_GRAPH_PICKLE_H
+#ifndef WFRE_SRC_BASE_PICKLE_H
+#define WFRE_SRC_BASE_PICKLE_H
 
 #include "base/error.h"
 #include "base/memory.h"
