@@ -29,7 +29,9 @@ work() {
 # Times that a command took are never the same twice.
 same='s/( in )[0-9.,]+ (ms|s)\b/\1T \2/; s/([a-z_]*seconds": ?)[0-9.e+-]+/\1T/g; s/(per_second": ?)[0-9.e+-]+/\1T/g'
 (program=$WFRE_COMMA_PROGRAM && work plain) | sed -E "$same" >plain.out
-(program="env LC_ALL=de_DE.UTF-8 LOCPATH=$PWD/locales WFRE_COMMA=yes $WFRE_COMMA_PROGRAM" && work comma) | sed -E "$same" >comma.out
+# Libraries that the server needs make a locale when they are loaded, and with LOCPATH that leaks; of our
+# own leaks the other run would tell.
+(program="env ASAN_OPTIONS=detect_leaks=0 LC_ALL=de_DE.UTF-8 LOCPATH=$PWD/locales WFRE_COMMA=yes $WFRE_COMMA_PROGRAM" && work comma) | sed -E "$same" >comma.out
 sed -E -i "$same" {plain,comma}/*.jsonl {plain,comma}/report/*.json {plain,comma}/report/*.html
 diff plain.out comma.out && echo "the same output"
 diff -r plain comma && echo "the same files"
