@@ -48,7 +48,7 @@ check-sanitize: deps
 	@ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1 \
 	    tools/run-tests build-asan --no-suite lint
 	@TSAN_OPTIONS=halt_on_error=1 tools/run-tests build-tsan --no-suite lint --no-suite fuzz \
-	    --no-suite cli
+	    --no-suite cli --no-suite web
 
 check-crash: all
 	@STRIDE=1 KILLS=$(KILLS) tools/run-tests $(BUILD) --suite crash --timeout-multiplier 50 --verbose
