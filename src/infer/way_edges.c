@@ -24,6 +24,7 @@ static const float NOTHING = -80;     /* log of the truth value of what is not a
 static const float HIGHEST_ODDS = 16; /* log; where they are fitted badly */
 static const float CERTAIN = -0.1f;   /* as good as certain, or above */
 static const double SMALLEST = 1e-6;  /* what is left of a known answer's complement */
+static const float SECOND = 0.001f;   /* log; what a second way that is as good as the best adds */
 
 /* A set of edges: all that leave an entity by a relation. */
 typedef struct source {
@@ -55,6 +56,7 @@ struct wfre_edges {
     size_t count_capacity, refined_capacity, index_capacity, target_capacity, exact_capacity;
     float *leaves;  /* [leaves, entities] */
     float *fan;     /* [MOST_FOLLOWED, entities]: edges of a projection at work */
+    float *second;  /* [entities]: the second best way of a projection at work */
     float *scratch; /* [threads, entities] */
     float **levels; /* of the tree: the set of a child, [entities] each */
     size_t leaf_capacity, fan_capacity, level_count, level_capacity;
@@ -120,7 +122,8 @@ wfre_status wfre_edges_create(wfre_session *session, wfre_edges **edges, wfre_er
     e->entities = session->engine->model->entity_count;
     e->vectors = wfre_linalg_vectors(session->linalg);
     e->scratch = wfre_alloc_tensor(wfre_pool_threads(session->pool) * e->entities, sizeof(float));
-    if (!e->scratch) {
+    e->second = wfre_alloc_tensor(e->entities, sizeof(float));
+    if (!e->scratch || !e->second) {
         wfre_edges_free(e);
         return wfre_fail_memory(error, "preparing to predict edges");
     }
@@ -137,6 +140,7 @@ void wfre_edges_free(wfre_edges *edges)
     wfre_free(edges->levels);
     wfre_free(edges->leaves);
     wfre_free(edges->fan);
+    wfre_free(edges->second);
     wfre_free(edges->scratch);
     wfre_free(edges->begin);
     wfre_free(edges->counts);
@@ -452,7 +456,14 @@ typedef struct fanning {
     float *out;
 } fanning;
 
-/* The best way to each of some entities, those found so far included. */
+/* Keeps the best two of the ways to an entity. */
+static inline void take_way(float way, float *best, float *second)
+{
+    *second = larger(*second, smaller(*best, way));
+    *best = larger(*best, way);
+}
+
+/* The best ways to each of some entities, those found so far included. */
 static void join_ways(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
@@ -463,22 +474,38 @@ static void join_ways(void *context, size_t chunk, unsigned worker)
         const float *edge = f->edges->fan + i * entities;
         float set = f->from[i].score;
         for (size_t y = chunk * CHUNK; y < end; y++)
-            f->out[y] = set + edge[y] > f->out[y] ? set + edge[y] : f->out[y];
+            take_way(set + edge[y], &f->out[y], &f->edges->second[y]);
     }
 }
 
-/* Known edges are followed from all entities, however unlikely. */
-static void follow_known(const wfre_edges *e, wfre_relation relation, const float *set, float *out)
+/* Known edges are followed from all entities, however unlikely; those from the `count` entities
+ * whose edges were predicted have been counted. */
+static void follow_known(const wfre_edges *e, wfre_relation relation, const float *set,
+                         const wfre_hit *counted, size_t count, float *out)
 {
     const wfre_adjacency *known = e->known;
     uint32_t first, end = wfre_relation_groups(known, relation, &first);
     for (uint32_t g = first; g < end; g++) {
-        float truth = set[known->group_entity[g]];
+        wfre_entity from = known->group_entity[g];
+        bool again = false;
+        for (size_t i = 0; i < count && set[from] >= counted[count - 1].score; i++)
+            again = again || counted[i].entity == from;
         wfre_list targets = wfre_group_targets(known, g);
-        for (size_t i = 0; i < targets.count; i++)
-            if (truth > out[targets.ids[i]])
-                out[targets.ids[i]] = truth;
+        for (size_t i = 0; !again && i < targets.count; i++)
+            take_way(set[from], &out[targets.ids[i]], &e->second[targets.ids[i]]);
     }
+}
+
+/* All that an entity leads to by known edges is as likely as itself; a second way tells such
+ * answers apart. It is a hint only: certain stays certain, and nothing else becomes so. */
+static void add_second(const wfre_edges *e, float *out)
+{
+    float *second = e->second;
+    for (size_t y = 0; y < e->entities; y++)
+        second[y] = larger(second[y] - out[y], NOTHING);
+    e->vectors->exp(e->entities, second, second);
+    for (size_t y = 0; y < e->entities; y++)
+        out[y] = smaller(out[y] + SECOND * second[y], out[y] / 2);
 }
 
 /* The best entities of a set; returns how many. */
@@ -503,7 +530,7 @@ static wfre_status project(wfre_edges *e, wfre_relation relation, const float *s
     for (size_t i = 0; i < count; i++)
         sources[i] = (source){relation, from[i].entity};
     for (size_t y = 0; y < e->entities; y++)
-        out[y] = NOTHING;
+        out[y] = e->second[y] = NOTHING;
     for (size_t first = 0, part; first < count; first += part) {
         part = count - first < most ? count - first : most;
         if (!WFRE_RESERVE(&e->fan, &e->fan_capacity, part * e->entities))
@@ -513,7 +540,8 @@ static wfre_status project(wfre_edges *e, wfre_relation relation, const float *s
         size_t chunks = (e->entities + CHUNK - 1) / CHUNK;
         CHECK(wfre_pool_try(e->session->pool, chunks, join_ways, &f, error));
     }
-    follow_known(e, relation, set, out);
+    follow_known(e, relation, set, from, count, out);
+    add_second(e, out);
     return WFRE_OK;
 }
 

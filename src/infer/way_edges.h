@@ -5,7 +5,7 @@
  * value for each entity instead, and the model says only how likely single edges are:
  *
  *   edge (x, r, y)    1 if the graph has it, else likely(x, r, y), below 1
- *   projection        y: the best over x of set(x) * edge(x, r, y)
+ *   projection        y: the best over x of set(x) * edge(x, r, y); among equals, the second best
  *   intersection      the product;  of a complement: 1 - set(y), at least a millionth
  *   union             the best
  *

@@ -183,6 +183,54 @@ static void test_mixed(void **state)
     assert_ptr_equal(alone.by, &wfre_by_embedding);
 }
 
+/* The logarithms of all truth values of a tree. */
+static void truth_of(const wfre_node *tree, float *truth)
+{
+    static wfre_hit hits[ENTITIES];
+    predict_how how = {graph, model, WFRE_VALID, true, pool};
+    predict_query query = {.tree = tree, .top = ENTITIES, .hits = hits};
+    assert_ok(predict(&how, &query, 1, error));
+    assert_int_equal(query.hit_count, ENTITIES);
+    for (size_t i = 0; i < ENTITIES; i++)
+        truth[hits[i].entity] = hits[i].score;
+}
+
+/* A path taken apart: the best over all entities on the way, and among equals the one that a second
+ * entity leads to. */
+static void test_paths(void **state)
+{
+    (void)state;
+    static float inner[ENTITIES], row[ENTITIES], best[ENTITIES], second[ENTITIES], truth[ENTITIES];
+    const wfre_adjacency *known = wfre_graph_adjacency(graph, WFRE_VALID);
+    const wfre_node *one = edge(0, 3);
+    truth_of(one, inner);
+    for (size_t y = 0; y < ENTITIES; y++)
+        best[y] = second[y] = -80;
+    for (uint32_t x = 0; x < ENTITIES; x++) {
+        uint32_t group = wfre_find_group(known, 2, x), above = 0;
+        for (size_t y = 0; y < ENTITIES; y++)
+            above += inner[y] > inner[x] || (inner[y] == inner[x] && y < x);
+        bool followed = above < 16 || (above < 64 && inner[x] >= -0.1f);
+        if (followed)
+            truth_of(edge(2, x), row);
+        for (uint32_t y = 0; y < ENTITIES; y++) {
+            bool edge_known =
+                group != WFRE_NONE && wfre_list_has(wfre_group_targets(known, group), y);
+            float way = edge_known ? inner[x] : followed ? inner[x] + row[y] : -80;
+            second[y] = fmaxf(second[y], fminf(best[y], way));
+            best[y] = fmaxf(best[y], way);
+        }
+    }
+    truth_of(wfre_node_project(&arena, 2, one), truth);
+    int ties = 0;
+    for (size_t y = 0; y < ENTITIES; y++) {
+        float more = 0.001f * expf(second[y] - best[y]);
+        assert_true(fabsf(truth[y] - fminf(best[y] + more, best[y] / 2)) < 1e-4f);
+        ties += best[y] < 0 && best[y] > -20 && more > 1e-5f;
+    }
+    assert_true(ties > 10);
+}
+
 static wfre_status attempt_ask(void *context)
 {
     return ask(context, 7, NULL, false);
@@ -370,11 +418,17 @@ static void test_interrupt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suit),          cmocka_unit_test(test_form),
-        cmocka_unit_test(test_estimates),     cmocka_unit_test(test_mixed),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_fit_takes_edges),
-        cmocka_unit_test(test_fit_room),      cmocka_unit_test(test_fit_keeps_embedding),
-        cmocka_unit_test(test_interrupt),     cmocka_unit_test(test_fit_joined),
+        cmocka_unit_test(test_suit),
+        cmocka_unit_test(test_form),
+        cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_fit_takes_edges),
+        cmocka_unit_test(test_fit_room),
+        cmocka_unit_test(test_fit_keeps_embedding),
+        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_fit_joined),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
