@@ -43,6 +43,8 @@ typedef enum wfre_draw {
     WFRE_FOR_REFITS = 28,    /* blocks of the model to fit a surrogate to */
     WFRE_FOR_RIVALS = 29,    /* other relations than that of a fact */
     WFRE_FOR_FITTING = 26,   /* queries for what is fitted at the end */
+    WFRE_FOR_MEASURING = 30, /* queries that the finished model is measured on */
+    WFRE_FOR_LINKS = 31,     /* triples that are ranked */
 
     /* Measuring. */
     WFRE_FOR_BOOTSTRAP = 32,

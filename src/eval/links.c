@@ -10,19 +10,12 @@
 #include "base/memory.h"
 #include "eval/report.h"
 #include "graph/graph.h"
-#include "measure/rank.h"
+#include "measure/links.h"
 
 enum {
     FIXED = 3, /* rows before those of relations: all, tails, heads */
     SHOWN = 20 /* relations in a table for people: the most frequent */
 };
-
-/* Sums over triples. */
-typedef struct tally {
-    uint64_t count;
-    wfre_metrics sum;
-    double squares; /* of 1 / rank */
-} tally;
 
 struct wfre_links {
     wfre_links_row *rows; /* all, tails, heads, then relations with the most frequent first */
@@ -39,7 +32,7 @@ typedef struct run {
     wfre_way way;
     wfre_session *session;
     const wfre_monitor *monitor;
-    tally *tallies; /* by directed relation */
+    wfre_total *totals; /* by directed relation */
     /* The batch. */
     wfre_rank_query queries[WFRE_RANK_BATCH];
     wfre_relation relations[WFRE_RANK_BATCH];
@@ -50,54 +43,30 @@ typedef struct run {
 
 /* ---- ranking ------------------------------------------------------------------------------ */
 
-static void add_standing(tally *t, wfre_standing standing)
-{
-    wfre_metrics one = wfre_metrics_of(&standing, 1);
-    t->count++;
-    wfre_metrics_add(&t->sum, &one);
-    t->squares += one.mrr * one.mrr;
-}
-
 static wfre_status rank_batch(run *r, wfre_error *error)
 {
     CHECK(wfre_check_interrupt(r->monitor, error));
     CHECK(wfre_rank(r->session, &r->way, r->options->known, r->queries, r->count, NULL, error));
     for (size_t q = 0; q < r->count; q++)
-        for (size_t i = 0; i < r->queries[q].hard.count; i++, r->done++)
-            add_standing(&r->tallies[r->relations[q]], r->queries[q].standings[i]);
+        for (size_t i = 0; i < r->queries[q].hard.count; i++, r->done++) {
+            wfre_metrics one = wfre_metrics_of(r->queries[q].standings + i, 1);
+            wfre_total_add(&r->totals[r->relations[q]], &one);
+        }
     wfre_report(r->monitor, "ranking links", r->done, r->all, NULL);
     wfre_arena_reset(&r->arena);
     r->count = 0;
     return WFRE_OK;
 }
 
-/* Splits the tails that any split knows into those that this one adds, and the others. */
+/* The tails of a head, as far as the split adds some. */
 static wfre_status add_query(run *r, wfre_relation relation, wfre_entity head, wfre_error *error)
 {
-    wfre_split split = r->options->split;
-    wfre_list all = wfre_graph_targets(r->graph, WFRE_TEST, relation, head);
-    wfre_list with = wfre_graph_targets(r->graph, split, relation, head);
-    wfre_list without = wfre_graph_targets(r->graph, (wfre_split)(split - 1), relation, head);
-    if (with.count == without.count)
+    wfre_rank_query *query = &r->queries[r->count];
+    CHECK(wfre_link_query(&r->arena, r->graph, r->options->split, relation, head, WFRE_NONE, query,
+                          error));
+    if (query->hard.count == 0)
         return WFRE_OK;
-    wfre_entity *hard = wfre_arena_alloc(&r->arena, with.count, sizeof *hard);
-    wfre_entity *easy = wfre_arena_alloc(&r->arena, all.count, sizeof *easy);
-    wfre_standing *standings = wfre_arena_alloc(&r->arena, with.count, sizeof *standings);
-    const wfre_node *tree =
-        wfre_node_project(&r->arena, relation, wfre_node_entity(&r->arena, head));
-    if (!hard || !easy || !standings || !tree)
-        return wfre_fail_memory(error, "ranking links");
-    size_t hards = 0, easies = 0;
-    for (size_t i = 0; i < all.count; i++) {
-        bool added = wfre_list_has(with, all.ids[i]) && !wfre_list_has(without, all.ids[i]);
-        if (added)
-            hard[hards++] = all.ids[i];
-        else
-            easy[easies++] = all.ids[i];
-    }
-    r->relations[r->count] = relation;
-    r->queries[r->count++] = (wfre_rank_query){
-        .tree = tree, .easy = {easy, easies}, .hard = {hard, hards}, .standings = standings};
+    r->relations[r->count++] = relation;
     return r->count == WFRE_RANK_BATCH ? rank_batch(r, error) : WFRE_OK;
 }
 
@@ -113,25 +82,12 @@ static wfre_status rank_all(run *r, wfre_error *error)
 
 /* ---- averages ----------------------------------------------------------------------------- */
 
-static void merge(tally *into, const tally *from)
-{
-    into->count += from->count;
-    into->squares += from->squares;
-    wfre_metrics_add(&into->sum, &from->sum);
-}
-
-/* The interval is that of a mean of so many independent numbers. */
-static wfre_links_row row_of(const char *name, const tally *t)
+static wfre_links_row row_of(const char *name, const wfre_total *t)
 {
     wfre_links_row row = {.name = name, .triples = t->count};
-    if (t->count == 0)
-        return row;
-    double count = (double)t->count;
-    row.mean = wfre_metrics_scale(&t->sum, 1 / count);
-    double variance = fmax(t->squares / count - row.mean.mrr * row.mean.mrr, 0);
-    double reach = 1.96 * sqrt(variance / count);
-    row.mrr_low = fmax(row.mean.mrr - reach, 0);
-    row.mrr_high = fmin(row.mean.mrr + reach, 1);
+    double variance;
+    row.mean = wfre_total_mean(t, &variance);
+    wfre_mrr_interval(row.mean.mrr, variance, &row.mrr_low, &row.mrr_high);
     return row;
 }
 
@@ -146,25 +102,25 @@ static wfre_status average(const run *r, wfre_links *links, wfre_error *error)
 {
     static const char *const NAMES[FIXED] = {"all", "tails", "heads"};
     wfre_relation relations = wfre_graph_relations(r->graph);
-    tally fixed[FIXED] = {{0}};
+    wfre_total fixed[FIXED] = {{0}};
     links->rows = wfre_alloc_zero(FIXED + relations / 2, sizeof *links->rows);
     if (!links->rows)
         return wfre_fail_memory(error, "ranking links");
     links->count = FIXED;
     for (wfre_relation p = 0; p < relations; p += 2) {
-        tally both = r->tallies[p];
+        wfre_total both = r->totals[p];
         wfre_name label = wfre_graph_relation_label(r->graph, p);
         char *name = wfre_arena_text(&links->arena, label.bytes, label.length);
         if (!name)
             return wfre_fail_memory(error, "ranking links");
-        merge(&fixed[1], &r->tallies[p]);
-        merge(&fixed[2], &r->tallies[p + 1]);
-        merge(&both, &r->tallies[p + 1]);
+        wfre_total_merge(&fixed[1], &r->totals[p]);
+        wfre_total_merge(&fixed[2], &r->totals[p + 1]);
+        wfre_total_merge(&both, &r->totals[p + 1]);
         if (both.count > 0)
             links->rows[links->count++] = row_of(name, &both);
     }
     fixed[0] = fixed[1];
-    merge(&fixed[0], &fixed[2]);
+    wfre_total_merge(&fixed[0], &fixed[2]);
     for (int i = 0; i < FIXED; i++)
         links->rows[i] = row_of(NAMES[i], &fixed[i]);
     qsort(links->rows + FIXED, links->count - FIXED, sizeof *links->rows, compare_rows);
@@ -211,11 +167,10 @@ wfre_status wfre_evaluate_links(const wfre_graph *graph, const wfre_model *model
     r->way = options->way ? *options->way : model->settings.way;
     r->monitor = monitor;
     if (options->split == WFRE_VALID || options->split == WFRE_TEST)
-        r->all = 2 * (wfre_graph_triples(graph, options->split) -
-                      wfre_graph_triples(graph, (wfre_split)(options->split - 1)));
+        r->all = 2 * wfre_links_added(graph, options->split);
     TRY(check(r, error));
-    r->tallies = wfre_alloc_zero(wfre_graph_relations(graph), sizeof *r->tallies);
-    if (!r->tallies)
+    r->totals = wfre_alloc_zero(wfre_graph_relations(graph), sizeof *r->totals);
+    if (!r->totals)
         TRY(wfre_fail_memory(error, "ranking links"));
     TRY(wfre_session_open(graph, model, pool, &r->session, error));
     TRY(rank_all(r, error));
@@ -230,7 +185,7 @@ wfre_status wfre_evaluate_links(const wfre_graph *graph, const wfre_model *model
 cleanup:
     if (r) {
         wfre_session_free(r->session);
-        wfre_free(r->tallies);
+        wfre_free(r->totals);
         wfre_arena_free(&r->arena);
     }
     wfre_free(r);

@@ -125,3 +125,39 @@ wfre_metrics wfre_metrics_scale(const wfre_metrics *metrics, double factor)
     return (wfre_metrics){metrics->mrr * factor, metrics->hits1 * factor, metrics->hits3 * factor,
                           metrics->hits10 * factor};
 }
+
+void wfre_total_add(wfre_total *total, const wfre_metrics *one)
+{
+    total->count++;
+    wfre_metrics_add(&total->sum, one);
+    total->squares += one->mrr * one->mrr;
+}
+
+void wfre_total_merge(wfre_total *into, const wfre_total *from)
+{
+    into->count += from->count;
+    into->squares += from->squares;
+    wfre_metrics_add(&into->sum, &from->sum);
+}
+
+/* Of a number between 0 and 1, about which one value says nothing. */
+static const double LARGEST_VARIANCE = 0.25;
+
+wfre_metrics wfre_total_mean(const wfre_total *total, double *variance)
+{
+    *variance = 0;
+    if (total->count == 0)
+        return (wfre_metrics){0};
+    double count = (double)total->count;
+    wfre_metrics mean = wfre_metrics_scale(&total->sum, 1 / count);
+    *variance = count > 1 ? fmax(total->squares / count - mean.mrr * mean.mrr, 0) / (count - 1)
+                          : LARGEST_VARIANCE;
+    return mean;
+}
+
+void wfre_mrr_interval(double mrr, double variance, double *low, double *high)
+{
+    double reach = 1.96 * sqrt(variance);
+    *low = fmax(mrr - reach, 0);
+    *high = fmin(mrr + reach, 1);
+}

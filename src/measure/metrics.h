@@ -40,4 +40,19 @@ wfre_metrics wfre_metrics_of(const wfre_standing *standings, size_t count);
 void wfre_metrics_add(wfre_metrics *sum, const wfre_metrics *metrics);
 wfre_metrics wfre_metrics_scale(const wfre_metrics *metrics, double factor);
 
+/* Sums over queries or triples; zero-initialise. */
+typedef struct wfre_total {
+    uint64_t count;
+    wfre_metrics sum;
+    double squares; /* of MRRs */
+} wfre_total;
+
+void wfre_total_add(wfre_total *total, const wfre_metrics *one);
+void wfre_total_merge(wfre_total *into, const wfre_total *from);
+/* Their mean, and the variance of its MRR as that of a mean of so many independent numbers; zeros
+ * if there are none. */
+wfre_metrics wfre_total_mean(const wfre_total *total, double *variance);
+/* The 95% interval of an MRR with this variance. */
+void wfre_mrr_interval(double mrr, double variance, double *low, double *high);
+
 #endif
