@@ -68,6 +68,31 @@ static char *default_output(const char *graph)
     return path;
 }
 
+static void json_measured(const char *key, const wfre_measured_row *row)
+{
+    if (row->questions > 0)
+        cli_print(", \"%s\": {\"questions\": %llu, \"mrr\": %.4f, \"mrr_low\": %.4f, "
+                  "\"mrr_high\": %.4f, \"hits10\": %.4f}",
+                  key, (unsigned long long)row->questions, row->mean.mrr, row->mrr_low,
+                  row->mrr_high, row->mean.hits10);
+}
+
+/* What the finished model can do, in the way in which it answers; wfre info has it by type. */
+static void print_measured(const wfre_train_summary *summary)
+{
+    const wfre_measured_row *questions = &summary->questions, *links = &summary->links;
+    if (questions->questions > 0)
+        cli_print("  %s questions of %u type%s with held-out answers: MRR %.3f (%.3f to %.3f)\n",
+                  cli_thousands(questions->questions), questions->types,
+                  questions->types == 1 ? "" : "s", questions->mean.mrr, questions->mrr_low,
+                  questions->mrr_high);
+    if (links->questions > 0)
+        cli_print("  link prediction, %s held-out triples both ways: MRR %.3f (%.3f to %.3f), "
+                  "Hits@10 %.3f\n",
+                  cli_thousands(links->questions / 2), links->mean.mrr, links->mrr_low,
+                  links->mrr_high, links->mean.hits10);
+}
+
 static void print_summary(const cli_call *call, const wfre_train_summary *summary, const char *out)
 {
     const wfre_reliability *shown = summary->any.queries ? &summary->any : &summary->missing;
@@ -80,6 +105,11 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
             summary->status.queries_per_second);
         if (summary->best_mrr >= 0)
             cli_print(", \"mrr\": %.4f, \"best_mrr\": %.4f", summary->mrr, summary->best_mrr);
+        if (summary->best_links_mrr >= 0)
+            cli_print(", \"links_mrr\": %.4f, \"best_links_mrr\": %.4f", summary->links_mrr,
+                      summary->best_links_mrr);
+        json_measured("measured_questions", &summary->questions);
+        json_measured("measured_links", &summary->links);
         if (summary->calibration_error >= 0)
             cli_print(", \"calibration_error\": %.4f, \"calibration_low\": %.4f, "
                       "\"calibration_high\": %.4f, \"calibration_questions\": %llu",
@@ -91,12 +121,16 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
     cli_print("%s: %s steps in %.0f s, loss %.3f", cli_visible(out),
               cli_thousands(summary->status.step), summary->status.seconds, summary->status.loss);
     if (summary->best_mrr >= 0)
-        cli_print(", validation MRR %.3f", summary->best_mrr);
+        cli_print(", validation MRR %.3f on questions", summary->best_mrr);
+    if (summary->best_links_mrr >= 0)
+        cli_print("%s %.3f on links", summary->best_mrr >= 0 ? " and" : ", validation MRR",
+                  summary->best_links_mrr);
     if (summary->calibration_error >= 0)
         cli_print(", calibration error %.3f (%.3f to %.3f) on %s questions",
                   summary->calibration_error, shown->low, shown->high,
                   cli_thousands(shown->queries));
     printf("\n");
+    print_measured(summary);
     fflush(stdout);
 }
 

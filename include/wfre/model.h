@@ -231,6 +231,41 @@ WFRE_API const wfre_reliability *wfre_model_reliability(const wfre_model *model)
 /* Of questions with something missing; NULL if the model is not calibrated. */
 WFRE_API const wfre_reliability *wfre_model_missing_reliability(const wfre_model *model);
 
+/* ---- what training measured --------------------------------------------------------------- */
+
+/* How well answers that the train split lacks were ranked. */
+typedef struct wfre_measured_row {
+    const char *name;   /* of a type, as a file of queries names it ("2in"); NULL for a mean */
+    uint32_t types;     /* that it is the mean of; 1 for a type */
+    uint64_t questions; /* none: it was not measured */
+    wfre_metrics mean;  /* over questions, then over types */
+    double mrr_low, mrr_high; /* 95% interval of its MRR */
+} wfre_measured_row;
+
+/* What a training run measured of its finished model, on facts of the valid split, in the way in
+ * which the model answers if nothing else is said. Those facts also chose the model and the few
+ * numbers that are fitted at the end, so a test split may read a little lower. */
+typedef struct wfre_measured {
+    wfre_answering by;
+    bool sampled;                  /* questions were drawn; else they came from a query set */
+    wfre_measured_row without_not; /* mean over the types without negation, */
+    wfre_measured_row with_not;    /* over those with it, */
+    wfre_measured_row all;         /* and over all of them */
+    wfre_measured_row links;       /* link prediction: triples, asked for tail and for head; each
+                                    * is two questions, and counts by itself */
+    uint64_t triples;              /* that the split adds, of which those of `links` were drawn */
+    const char *commit;            /* of the program that measured */
+    size_t type_count;
+    const wfre_measured_row *types;
+} wfre_measured;
+
+/* NULL if its file says nothing, as that of a model made before, converted or enlarged. Lives as
+ * long as the model. Names come from files: escape them before they are shown. */
+WFRE_API const wfre_measured *wfre_model_measured(const wfre_model *model);
+/* The same as a JSON object, or "null"; release it with wfre_string_free. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_model_measured_json(const wfre_model *model, char **json,
+                                                             wfre_error *error);
+
 #ifdef __cplusplus
 }
 #endif

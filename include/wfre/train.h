@@ -197,9 +197,13 @@ typedef struct wfre_train_summary {
     double calibration_error;      /* of its probabilities (wfre_reliability); -1 if it has none */
     wfre_reliability any, missing; /* what they are worth; no queries if they were not checked */
     bool resumed;                  /* it went on from a checkpoint */
+    double links_mrr, best_links_mrr;   /* link prediction of the same; -1 without valid triples */
+    wfre_measured_row questions, links; /* of the finished model (wfre_model_measured); no questions
+                                           if it was not measured */
 } wfre_train_summary;
 
-/* Trains and writes the model: the one with the best validation, or the last without. One run at a
+/* Trains and writes the model: the one with the best validation (the mean of its MRR on questions,
+ * averaged over types, and on link prediction), or the last without. One run at a
  * time can have an output: another fails with WFRE_ERR_IO and names its process. When interrupted
  * it writes a checkpoint and returns WFRE_ERR_INTERRUPTED. The monitor's report carries the state
  * of the run in its note. */

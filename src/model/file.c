@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "model/calibration.h"
 #include "model/family.h"
+#include "model/measured.h"
 #include "model/settings.h"
 #include "model/sketch_tables.h"
 
@@ -24,12 +25,12 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     static const wfre_model_extra nothing = {0};
     extra = extra ? extra : &nothing;
     size_t keys = OWN_KEYS + wfre_model_table_count + extra->metadata_count;
-    wfre_text calibration = {0};
+    wfre_text calibration = {0}, measured = {0};
     size_t sketch_tensors = model->sketch ? WFRE_SKETCH_TENSORS : 0;
     size_t tensor_count = model->tensor_count + sketch_tensors + extra->tensor_count;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
-    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys + 2, sizeof *metadata);
+    wfre_metadata *metadata = wfre_arena_alloc(&arena, keys + 3, sizeof *metadata);
     wfre_stored_tensor *tensors = wfre_arena_alloc(&arena, tensor_count, sizeof *tensors);
     char(*texts)[TEXT_SIZE] =
         wfre_arena_alloc(&arena, OWN_KEYS + wfre_model_table_count, sizeof *texts);
@@ -59,6 +60,11 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
         TRY(wfre_text_status(&calibration, "writing a model", error));
         metadata[keys++] = (wfre_metadata){"calibration", calibration.data};
     }
+    if (model->measurement) {
+        wfre_measurement_print(model->measurement, &measured);
+        TRY(wfre_text_status(&measured, "writing a model", error));
+        metadata[keys++] = (wfre_metadata){"measured", measured.data};
+    }
     if (model->unfinished)
         metadata[keys++] = (wfre_metadata){"unfinished", "its training has not ended"};
     for (uint32_t i = 0; i < model->tensor_count; i++) {
@@ -74,6 +80,7 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     status = wfre_safetensors_write(path, tensors, tensor_count, metadata, keys, error);
 cleanup:
     wfre_text_free(&calibration);
+    wfre_text_free(&measured);
     wfre_arena_free(&arena);
     return status;
 }
@@ -147,13 +154,17 @@ wfre_status wfre_model_read_tensor(const wfre_safetensors *file, const char *pat
     return WFRE_OK;
 }
 
-static wfre_status read_calibration(const wfre_safetensors *file, const char *path,
-                                    wfre_model *model, wfre_error *error)
+/* What was fitted and measured, as far as the file has it. */
+static wfre_status read_texts(const wfre_safetensors *file, const char *path, wfre_model *model,
+                              wfre_error *error)
 {
-    const char *text = wfre_safetensors_metadata(file, "calibration");
-    if (!text)
-        return WFRE_OK;
-    wfre_status status = wfre_calibration_parse(text, &model->calibration, error);
+    const char *calibration = wfre_safetensors_metadata(file, "calibration");
+    const char *measured = wfre_safetensors_metadata(file, "measured");
+    wfre_status status = WFRE_OK;
+    if (calibration)
+        status = wfre_calibration_parse(calibration, &model->calibration, error);
+    if (status == WFRE_OK && measured)
+        status = wfre_measurement_parse(measured, &model->measurement, error);
     return status == WFRE_OK ? status : wfre_fail_within(error, status, path);
 }
 
@@ -207,7 +218,7 @@ static wfre_status read_frame(const wfre_safetensors *file, const char *path, wf
     for (uint32_t i = 1; i < model->tensor_count; i++)
         TRY(wfre_model_read_tensor(file, path, model->tensors[i].name, model->tensors[i].count,
                                    model->tensors[i].data, error));
-    TRY(read_calibration(file, path, model, error));
+    TRY(read_texts(file, path, model, error));
     model->unfinished = wfre_safetensors_metadata(file, "unfinished") != NULL;
     *result = model;
     *found = entities;

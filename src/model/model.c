@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "model/calibration.h"
 #include "model/family.h"
+#include "model/measured.h"
 #include "model/safetensors.h"
 #include "model/sketch_tables.h"
 
@@ -120,6 +121,7 @@ void wfre_model_free(wfre_model *model)
     if (!model->entities_mapped)
         wfre_free(model->entities);
     wfre_calibration_free(model->calibration);
+    wfre_measurement_free(model->measurement);
     wfre_sketch_tables_free(model->sketch);
     wfre_safetensors_close(model->mapped);
     wfre_free(model);

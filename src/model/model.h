@@ -64,6 +64,7 @@ struct wfre_model {
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
     uint32_t tensor_count;                /* tensors[0] are the entities */
     struct wfre_calibration *calibration; /* NULL: scores have no probabilities */
+    struct wfre_measurement *measurement; /* NULL: nothing is known */
     struct wfre_sketch_tables *sketch;    /* NULL: made by whoever searches */
     bool unfinished;                      /* a training run that has not ended wrote it */
 };

@@ -21,15 +21,24 @@
 #include "train/outputs.h"
 #include "train/validation.h"
 
-enum { LOG_POINTS = 200, VALIDATIONS = 10, MOST_SECONDS = 100000000 /* left, as shown */ };
+enum {
+    LOG_POINTS = 200,
+    VALIDATIONS = 10,
+    MOST_SECONDS = 100000000, /* left, as shown */
+    TRIPLES = 10,             /* ranked in a validation for each query of a type */
+    MEASURED = 50,            /* queries of each type that the finished model is measured on */
+    MEASURED_TRIPLES = 500
+};
 
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
 /* Steps may take this part of such a run if there is something to fit behind them. Then fitting
- * lifts, edges and probabilities may take those shares of what is left when each begins. */
+ * lifts, edges and probabilities, and measuring, may take those shares of what is left when each
+ * begins. */
 static const double STEPS_PART = 0.86;
-static const double LIFT_SHARE = 0.25, EDGES_SHARE = 0.5, CALIBRATION_SHARE = 0.9;
+static const double LIFT_SHARE = 0.25, EDGES_SHARE = 0.5, CALIBRATION_SHARE = 0.75,
+                    MEASURE_SHARE = 0.9;
 
 typedef struct training {
     const wfre_graph *graph;
@@ -42,8 +51,9 @@ typedef struct training {
     wfre_validation *validation;  /* NULL without */
     wfre_outputs outputs;
     bool resumed;
-    double best, last;  /* validation MRR, -1 for none yet */
-    double calibration; /* error of the probabilities, -1 without */
+    wfre_validated best, last;          /* validation, -1 for none yet */
+    wfre_measured_row questions, links; /* of the finished model */
+    double calibration;                 /* error of the probabilities, -1 without */
     wfre_reliability any, missing;
     uint64_t validated; /* the step of the last validation, or WFRE_NO_STEP */
     double validation_seconds;
@@ -122,22 +132,25 @@ static void report(const training *s)
     wfre_train_status now = wfre_trainer_status(s->trainer);
     double left = now.progress > 0 ? now.seconds * (1 / now.progress - 1) : 0;
     uint64_t seconds = left < MOST_SECONDS ? (uint64_t)left : MOST_SECONDS;
-    char note[160], mrr[32] = "";
-    if (s->last >= 0)
-        (void)wfre_format(mrr, sizeof mrr, "  MRR %.3f", s->last);
-    (void)wfre_format(note, sizeof note,
-                      "step %" PRIu64 "  loss %.3f%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64
-                      " left",
-                      now.step, now.loss, mrr, now.queries_per_second, seconds / 60, seconds % 60);
+    char note[200], mrr[40] = "", links[40] = "";
+    if (s->last.mrr >= 0)
+        (void)wfre_format(mrr, sizeof mrr, "  MRR %.3f", s->last.mrr);
+    if (s->last.links >= 0)
+        (void)wfre_format(links, sizeof links, ", links %.3f", s->last.links);
+    (void)wfre_format(
+        note, sizeof note,
+        "step %" PRIu64 "  loss %.3f%s%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64 " left", now.step,
+        now.loss, mrr, links, now.queries_per_second, seconds / 60, seconds % 60);
     wfre_report_share(s->monitor, "training", now.progress, note);
 }
 
-/* The model's MRR on the sample; what that takes counts. */
-static wfre_status rank_sample(training *s, const wfre_model *model, double *mrr, wfre_error *error)
+/* How the model does on the sample; what that takes counts. */
+static wfre_status rank_sample(training *s, const wfre_model *model, wfre_validated *found,
+                               wfre_error *error)
 {
     const wfre_train_settings *settings = &s->trainer->settings;
     double start = wfre_clock(), limit = settings->steps ? 0 : SAMPLE_SHARE * settings->seconds;
-    wfre_status status = wfre_validation_run(s->validation, model, limit, s->monitor, mrr, error);
+    wfre_status status = wfre_validation_run(s->validation, model, limit, s->monitor, found, error);
     s->validation_seconds += wfre_clock() - start;
     return status;
 }
@@ -152,16 +165,20 @@ static wfre_status validate(training *s, wfre_error *error)
     CHECK(rank_sample(s, model, &s->last, error));
     s->validated = s->trainer->step;
     wfre_train_status now = wfre_trainer_status(s->trainer);
-    char line[256];
+    char line[256], mrr[40] = "", links[40] = "";
+    if (s->last.mrr >= 0)
+        (void)wfre_format(mrr, sizeof mrr, ", \"mrr\": %.6f", s->last.mrr);
+    if (s->last.links >= 0)
+        (void)wfre_format(links, sizeof links, ", \"links_mrr\": %.6f", s->last.links);
     (void)wfre_format(line, sizeof line,
-                      "{\"step\": %" PRIu64 ", \"seconds\": %.1f, \"mrr\": %.6f, "
+                      "{\"step\": %" PRIu64 ", \"seconds\": %.1f%s%s, "
                       "\"validation_seconds\": %.1f}\n",
-                      now.step, now.seconds, s->last, wfre_clock() - start);
+                      now.step, now.seconds, mrr, links, wfre_clock() - start);
     if (s->outputs.judged != now.step)
         CHECK(wfre_outputs_log(&s->outputs, line, error));
     s->outputs.judged = now.step;
     CHECK(draw_curve(s, error));
-    if (s->last >= s->best) {
+    if (wfre_validated_score(s->last) >= wfre_validated_score(s->best)) {
         s->best = s->last;
         CHECK(wfre_model_save(model, s->outputs.unfinished, false, error));
     }
@@ -170,8 +187,8 @@ static wfre_status validate(training *s, wfre_error *error)
 
 static wfre_status write_checkpoint(const training *s, wfre_error *error)
 {
-    return wfre_checkpoint_write(s->trainer, s->outputs.checkpoint, s->best, s->next_validation,
-                                 error);
+    return wfre_checkpoint_write(s->trainer, s->outputs.checkpoint, wfre_validated_score(s->best),
+                                 s->next_validation, error);
 }
 
 /* Keeps the state of the run; returns that it was interrupted. */
@@ -204,7 +221,7 @@ static wfre_status between_steps(training *s, wfre_error *error)
     report(s);
     if (s->run->step) {
         wfre_train_status now = wfre_trainer_status(s->trainer);
-        s->run->step(s->run->context, &now, s->last);
+        s->run->step(s->run->context, &now, s->last.mrr);
     }
     if (progress >= s->next_log) {
         s->next_log += 1.0 / LOG_POINTS;
@@ -293,6 +310,37 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
     return WFRE_OK;
 }
 
+/* Measures the finished model on queries of their own, unless they come from a file. */
+static wfre_status measure(training *s, wfre_model *model, wfre_error *error)
+{
+    wfre_status status;
+    wfre_validation *sample = NULL;
+    wfre_text line = {0};
+    char *json = NULL;
+    wfre_validation_options options = {
+        .queries = s->queries,
+        .per_type = s->run->calibrate < MEASURED ? s->run->calibrate : MEASURED,
+        .distinct = true,
+        .triples = MEASURED_TRIPLES,
+        .seed = wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_MEASURING),
+    };
+    TRY(wfre_validation_create(s->graph, &options, s->pool, &sample, error));
+    if (!sample)
+        goto cleanup;
+    TRY(wfre_validation_measure(sample, model, left(s, MEASURE_SHARE), s->monitor, error));
+    s->questions = wfre_model_measured(model)->all;
+    s->links = wfre_model_measured(model)->links;
+    TRY(wfre_model_measured_json(model, &json, error));
+    wfre_text_format(&line, "{\"measured\": %s}\n", json);
+    TRY(wfre_text_status(&line, "logging a measurement", error));
+    TRY(wfre_outputs_log(&s->outputs, line.data, error));
+cleanup:
+    wfre_validation_free(sample);
+    wfre_string_free(json);
+    wfre_text_free(&line);
+    return status;
+}
+
 /* Adds to the model that was kept what answering questions needs; then it is finished, and gets its
  * name. */
 static wfre_status complete(training *s, wfre_error *error)
@@ -302,11 +350,17 @@ static wfre_status complete(training *s, wfre_error *error)
     wfre_validation *queries = NULL;
     TRY(wfre_model_open(s->outputs.unfinished, &model, error));
     TRY(wfre_model_check_graph(model, s->graph, error));
-    if (s->run->calibrate > 0) /* not those that chose the model, unless they come from a file */
-        TRY(wfre_validation_create(s->graph, s->queries, s->run->calibrate,
-                                   wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_FITTING),
-                                   s->pool, &queries, error));
+    /* Not those that chose the model, unless they come from a file. */
+    wfre_validation_options options = {
+        .queries = s->queries,
+        .per_type = s->run->calibrate,
+        .seed = wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_FITTING),
+    };
+    if (s->run->calibrate > 0)
+        TRY(wfre_validation_create(s->graph, &options, s->pool, &queries, error));
     TRY(fit(s, queries, model, error));
+    if (s->run->calibrate > 0)
+        TRY(measure(s, model, error));
     model->unfinished = false;
     TRY(wfre_model_save(model, s->run->model, false, error));
 cleanup:
@@ -352,6 +406,8 @@ static wfre_status start_from(training *s, const wfre_train_settings *settings, 
     model->settings.score.dimension = old.dim;
     wfre_calibration_free(model->calibration); /* of other weights */
     model->calibration = NULL;
+    wfre_measurement_free(model->measurement);
+    model->measurement = NULL;
     TRY(wfre_model_settings_check(&model->settings, error));
     TRY(wfre_trainer_create_with(s->graph, settings, s->pool, model, &s->trainer, error));
     model = NULL; /* the trainer's now */
@@ -415,15 +471,16 @@ static wfre_status judge_kept(training *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_model *model = NULL;
-    double mrr = -1;
-    if (s->best >= 0 && s->validation && wfre_file_exists(s->outputs.unfinished) &&
+    wfre_validated kept = {-1, -1};
+    if (wfre_validated_score(s->best) >= 0 && s->validation &&
+        wfre_file_exists(s->outputs.unfinished) &&
         wfre_model_open(s->outputs.unfinished, &model, NULL) == WFRE_OK &&
         has_its_shape(s, model)) {
         memcpy(model->settings.way.lift, s->trainer->settings.model.way.lift,
                sizeof model->settings.way.lift);
-        TRY(rank_sample(s, model, &mrr, error));
+        TRY(rank_sample(s, model, &kept, error));
     }
-    s->best = mrr;
+    s->best = kept;
 cleanup:
     wfre_model_free(model);
     return status;
@@ -434,7 +491,7 @@ static wfre_status make_trainer(training *s, const wfre_train_settings *settings
 {
     if (s->resumed)
         return wfre_checkpoint_read(s->outputs.checkpoint, s->graph, s->pool, settings, &s->trainer,
-                                    &s->best, &s->next_validation, error);
+                                    &s->best.mrr, &s->next_validation, error);
     s->next_validation = 1;
     if (s->run->from || s->run->from_model)
         return start_from(s, settings, error);
@@ -461,10 +518,14 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
     s->trainer->model->unfinished = true;
     s->trainer->part = s->run->calibrate > 0 ? STEPS_PART : 1;
     CHECK(open_queries(s, error));
+    wfre_validation_options options = {
+        .queries = s->queries,
+        .per_type = s->run->validate,
+        .triples = (size_t)s->run->validate * TRIPLES,
+        .seed = wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_VALIDATION),
+    };
     if (s->run->validate > 0)
-        CHECK(wfre_validation_create(s->graph, s->queries, s->run->validate,
-                                     wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_VALIDATION),
-                                     s->pool, &s->validation, error));
+        CHECK(wfre_validation_create(s->graph, &options, s->pool, &s->validation, error));
     CHECK(s->resumed ? wfre_outputs_resume(outputs, s->trainer->step, error)
                      : wfre_outputs_begin(outputs, error));
     uint32_t next = (uint32_t)(wfre_trainer_progress(s->trainer) * VALIDATIONS) + 1;
@@ -507,8 +568,8 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                   .run = run,
                   .pool = pool,
                   .monitor = monitor,
-                  .best = -1,
-                  .last = -1,
+                  .best = {-1, -1},
+                  .last = {-1, -1},
                   .calibration = -1,
                   .validated = WFRE_NO_STEP};
     wfre_status status;
@@ -520,12 +581,16 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
         status = stop(&s, error);
     TRY(status);
     *summary = (wfre_train_summary){.status = wfre_trainer_status(s.trainer),
-                                    .mrr = s.last,
-                                    .best_mrr = s.best,
+                                    .mrr = s.last.mrr,
+                                    .best_mrr = s.best.mrr,
                                     .calibration_error = s.calibration,
                                     .any = s.any,
                                     .missing = s.missing,
-                                    .resumed = s.resumed};
+                                    .resumed = s.resumed,
+                                    .links_mrr = s.last.links,
+                                    .best_links_mrr = s.best.links,
+                                    .questions = s.questions,
+                                    .links = s.links};
 cleanup:
     end(&s);
     return status;

@@ -1,6 +1,8 @@
 /* A fixed sample of validation queries, ranked by the model's own score. */
 #include "train/validation.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,7 +11,8 @@
 #include "fit/edges.h"
 #include "fit/probability.h"
 #include "fit/scale.h"
-#include "measure/rank.h"
+#include "measure/links.h"
+#include "query/notation.h"
 #include "query/types.h"
 #include "sample/queryset.h"
 #include "wfre/query.h"
@@ -33,8 +36,9 @@ struct wfre_validation {
     wfre_standing *standings;
     wfre_pool *pool;
     size_t types; /* that have queries */
+    wfre_link_sample links;
     uint64_t seed;
-    bool fitted; /* count has been fitted to the time there is */
+    bool fitted; /* counts have been fitted to the time there is */
 };
 
 /* ---- the sample --------------------------------------------------------------------------- */
@@ -58,7 +62,29 @@ typedef struct drawing {
     wfre_exact *exact;
     uint32_t *taken; /* by type */
     uint32_t per_type;
+    bool distinct;
+    wfre_strings seen; /* if they are to be distinct: the queries so far, as text */
+    wfre_text key;
 } drawing;
+
+/* Whether a query was not drawn before. */
+static wfre_status is_new(drawing *d, const wfre_node *tree, bool *fresh, wfre_error *error)
+{
+    wfre_arena arena = {0};
+    uint32_t before = d->seen.count, index;
+    wfre_status status = WFRE_OK;
+    const wfre_node *sorted = wfre_tree_sort(&arena, tree);
+    if (!sorted)
+        TRY(wfre_fail_memory(error, "choosing validation queries"));
+    wfre_text_clear(&d->key);
+    wfre_tree_print(&d->key, NULL, sorted);
+    TRY(wfre_text_status(&d->key, "choosing validation queries", error));
+    TRY(wfre_strings_intern(&d->seen, d->key.data, d->key.length, &index, error));
+    *fresh = index == before;
+cleanup:
+    wfre_arena_free(&arena);
+    return status;
+}
 
 /* Adds a drawn query to the set if it has hard answers and its type wants more. */
 static wfre_status consider(drawing *d, const wfre_sampled *drawn, wfre_error *error)
@@ -71,7 +97,10 @@ static wfre_status consider(drawing *d, const wfre_sampled *drawn, wfre_error *e
     if (status != WFRE_OK)
         return status;
     wfre_list found = {hard, subtract(drawn->answers, easy, hard)};
-    if (found.count == 0)
+    bool fresh = true;
+    if (found.count > 0 && d->distinct)
+        CHECK(is_new(d, drawn->tree, &fresh, error));
+    if (found.count == 0 || !fresh)
         return WFRE_OK;
     wfre_queryset *set = &d->validation->sampled;
     const wfre_node *tree = wfre_tree_copy(&set->arena, drawn->tree);
@@ -118,12 +147,14 @@ cleanup:
     return status;
 }
 
-static wfre_status sample(wfre_validation *v, const wfre_graph *graph, uint32_t per_type,
-                          uint64_t seed, wfre_error *error)
+static wfre_status sample(wfre_validation *v, const wfre_validation_options *options,
+                          wfre_error *error)
 {
-    drawing d = {.validation = v, .per_type = per_type};
+    drawing d = {.validation = v, .per_type = options->per_type, .distinct = options->distinct};
+    const wfre_graph *graph = v->graph;
     wfre_status status;
-    TRY(wfre_sampler_create(graph, WFRE_VALID, ALL_TYPES, MOST_ANSWERS, seed, &d.sampler, error));
+    TRY(wfre_sampler_create(graph, WFRE_VALID, ALL_TYPES, MOST_ANSWERS, options->seed, &d.sampler,
+                            error));
     wfre_sampler_forward(d.sampler, 1, 0); /* single edges are asked of an entity, not an answer */
     TRY(wfre_exact_create(graph, &d.exact, error));
     d.taken = wfre_alloc_zero(wfre_sampler_type_count(d.sampler), sizeof *d.taken);
@@ -134,6 +165,8 @@ static wfre_status sample(wfre_validation *v, const wfre_graph *graph, uint32_t 
     TRY(draw(&d, error));
 cleanup:
     wfre_free(d.taken);
+    wfre_strings_free(&d.seen);
+    wfre_text_free(&d.key);
     wfre_exact_free(d.exact);
     wfre_sampler_free(d.sampler);
     return status;
@@ -179,12 +212,11 @@ static wfre_status choose(wfre_validation *v, uint32_t per_type, wfre_error *err
     return WFRE_OK;
 }
 
-wfre_status wfre_validation_create(const wfre_graph *graph, const wfre_queryset *queries,
-                                   uint32_t per_type, uint64_t seed, wfre_pool *pool,
-                                   wfre_validation **result, wfre_error *error)
+wfre_status wfre_validation_create(const wfre_graph *graph, const wfre_validation_options *options,
+                                   wfre_pool *pool, wfre_validation **result, wfre_error *error)
 {
     *result = NULL;
-    if (!queries && wfre_graph_triples(graph, WFRE_VALID) == wfre_graph_triples(graph, WFRE_TRAIN))
+    if (!options->queries && wfre_links_added(graph, WFRE_VALID) == 0)
         return WFRE_OK;
     wfre_status status;
     wfre_validation *v = wfre_alloc_zero(1, sizeof *v);
@@ -192,14 +224,16 @@ wfre_status wfre_validation_create(const wfre_graph *graph, const wfre_queryset 
         return wfre_fail_memory(error, "choosing validation queries");
     v->graph = graph;
     v->pool = pool;
-    v->set = queries ? queries : &v->sampled;
-    v->seed = seed;
-    if (queries)
-        TRY(wfre_queryset_check_graph(queries, graph, error));
+    v->set = options->queries ? options->queries : &v->sampled;
+    v->seed = options->seed;
+    if (options->queries)
+        TRY(wfre_queryset_check_graph(options->queries, graph, error));
     else
-        TRY(sample(v, graph, per_type, seed, error));
-    TRY(choose(v, per_type, error));
-    if (v->count > 0) {
+        TRY(sample(v, options, error));
+    TRY(choose(v, options->per_type, error));
+    TRY(wfre_link_sample_draw(graph, WFRE_VALID, options->triples, options->seed, &v->links,
+                              error));
+    if (v->count > 0 || v->links.count > 0) {
         *result = v;
         v = NULL;
     }
@@ -213,6 +247,7 @@ void wfre_validation_free(wfre_validation *v)
     if (!v)
         return;
     wfre_queryset_clear(&v->sampled);
+    wfre_link_sample_free(&v->links);
     wfre_free(v->rows);
     wfre_free(v->queries);
     wfre_free(v->standings);
@@ -221,57 +256,199 @@ void wfre_validation_free(wfre_validation *v)
 
 /* ---- ranking ------------------------------------------------------------------------------ */
 
-/* Averages over hard answers, then queries, then types. */
-static wfre_status average(const wfre_validation *v, double *mrr, wfre_error *error)
+/* Ranks `step` queries, and then as many more (a multiple of that) as the seconds allow, 0 being no
+ * limit; *count becomes how many. */
+static wfre_status rank_in_time(wfre_session *session, const wfre_way *way,
+                                const wfre_rank_query *queries, size_t *count, size_t step,
+                                double seconds, const wfre_monitor *monitor, wfre_error *error)
 {
-    uint32_t types = v->set->types.count;
-    double *sums = wfre_alloc_zero(types, sizeof *sums);
-    uint32_t *counts = wfre_alloc_zero(types, sizeof *counts);
-    if (!sums || !counts) {
-        wfre_free(sums);
-        wfre_free(counts);
-        return wfre_fail_memory(error, "validating");
+    double start = wfre_clock();
+    size_t batch = seconds > 0 ? step : WFRE_RANK_BATCH;
+    for (size_t done = 0; done < *count;) {
+        size_t next = *count - done < batch ? *count - done : batch;
+        wfre_report(monitor, "validating", done, *count, NULL);
+        CHECK(wfre_check_interrupt(monitor, error));
+        CHECK(wfre_rank(session, way, WFRE_TRAIN, queries + done, next, NULL, error));
+        done += next;
+        if (seconds > 0 && done < *count) {
+            double spent = wfre_clock() - start;
+            double room = spent > 0 ? (seconds - spent) / spent * (double)done : WFRE_RANK_BATCH;
+            if (room < (double)step)
+                *count = done;
+            batch = room < WFRE_RANK_BATCH ? (size_t)fmax(room, 0) / step * step : WFRE_RANK_BATCH;
+            batch = batch < step ? step : batch;
+        }
     }
-    for (size_t i = 0; i < v->count; i++) {
-        wfre_metrics metrics = wfre_metrics_of(v->queries[i].standings, v->queries[i].hard.count);
-        sums[v->set->rows[v->rows[i]].type] += metrics.mrr;
-        counts[v->set->rows[v->rows[i]].type]++;
-    }
-    double sum = 0, present = 0;
-    for (uint32_t t = 0; t < types; t++) {
-        sum += counts[t] ? sums[t] / counts[t] : 0;
-        present += counts[t] > 0;
-    }
-    *mrr = sum / present;
-    wfre_free(sums);
-    wfre_free(counts);
     return WFRE_OK;
 }
 
-wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, double seconds,
-                                const wfre_monitor *monitor, double *mrr, wfre_error *error)
+enum { LINKS_AT_ONCE = 16 };
+
+/* Ranks queries and triples, each in half of the seconds; if `limited`, those for which there is no
+ * time are left out from now on, so that results compare. */
+static wfre_status rank_all(wfre_validation *v, const wfre_model *model, const wfre_way *way,
+                            double seconds, const wfre_monitor *monitor, wfre_error *error)
 {
     wfre_session *session = NULL;
     wfre_status status;
-    double start = wfre_clock();
-    bool fitting = seconds > 0 && !v->fitted;
-    size_t batch = fitting ? v->types : WFRE_RANK_BATCH;
-    wfre_way way = model->settings.way;
-    way.by = WFRE_BY_EMBEDDING; /* which is what learns */
+    double limit = v->fitted ? 0 : seconds / 2;
     TRY(wfre_session_open(v->graph, model, v->pool, &session, error));
-    for (size_t first = 0; first < v->count; first += batch) {
-        size_t left = v->count - first;
-        wfre_report(monitor, "validating", first, v->count, NULL);
-        TRY(wfre_check_interrupt(monitor, error));
-        TRY(wfre_rank(session, &way, WFRE_TRAIN, v->queries + first, left < batch ? left : batch,
-                      NULL, error));
-        if (fitting && wfre_clock() - start > seconds && left > batch)
-            v->count = first + batch; /* from now on these, so that results compare */
-    }
+    TRY(rank_in_time(session, way, v->queries, &v->count, v->types, limit, monitor, error));
+    TRY(rank_in_time(session, way, v->links.queries, &v->links.count, LINKS_AT_ONCE, limit, monitor,
+                     error));
     v->fitted = true;
-    TRY(average(v, mrr, error));
 cleanup:
     wfre_session_free(session);
+    return status;
+}
+
+/* The results of the queries by type, whose first query is *first of it. */
+typedef struct by_type {
+    wfre_total *totals;
+    const wfre_node **first;
+} by_type;
+
+static wfre_status sort_by_type(const wfre_validation *v, by_type *sorted, wfre_error *error)
+{
+    sorted->totals = wfre_alloc_zero(v->set->types.count + 1, sizeof *sorted->totals);
+    sorted->first = wfre_alloc_zero(v->set->types.count + 1, sizeof *sorted->first);
+    if (!sorted->totals || !sorted->first)
+        return wfre_fail_memory(error, "validating");
+    for (size_t i = 0; i < v->count; i++) {
+        wfre_metrics metrics = wfre_metrics_of(v->queries[i].standings, v->queries[i].hard.count);
+        uint32_t type = v->set->rows[v->rows[i]].type;
+        wfre_total_add(&sorted->totals[type], &metrics);
+        sorted->first[type] = v->queries[i].tree;
+    }
+    return WFRE_OK;
+}
+
+static void free_by_type(by_type *sorted)
+{
+    wfre_free(sorted->totals);
+    wfre_free(sorted->first);
+}
+
+static wfre_total total_links(const wfre_validation *v)
+{
+    wfre_total links = {0};
+    for (size_t i = 0; i < v->links.count; i++) {
+        wfre_metrics one = wfre_metrics_of(v->links.queries[i].standings, 1);
+        wfre_total_add(&links, &one);
+    }
+    return links;
+}
+
+/* A mean over types on its way. */
+typedef struct mean {
+    wfre_measured_row row;
+    double variance;
+} mean;
+
+static void add_to_mean(mean *m, const wfre_measured_row *row, double variance)
+{
+    m->row.types++;
+    m->row.questions += row->questions;
+    m->variance += variance;
+    wfre_metrics_add(&m->row.mean, &row->mean);
+}
+
+static void end_mean(mean *m, wfre_measured_row *row)
+{
+    *row = m->row;
+    if (row->types == 0)
+        return;
+    double types = row->types;
+    row->mean = wfre_metrics_scale(&row->mean, 1 / types);
+    wfre_mrr_interval(row->mean.mrr, m->variance / (types * types), &row->mrr_low, &row->mrr_high);
+}
+
+/* The well-known types in their usual order, then the others. */
+static int compare_types(const void *left, const void *right)
+{
+    const wfre_measured_row *a = left, *b = right;
+    unsigned i = (unsigned)wfre_betae_type_index(a->name, strlen(a->name));
+    unsigned k = (unsigned)wfre_betae_type_index(b->name, strlen(b->name));
+    return i != k ? (i < k ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+/* Averages over hard answers, then queries, then types. */
+static wfre_status average(const wfre_validation *v, wfre_measurement *m, wfre_error *error)
+{
+    wfre_status status;
+    by_type sorted = {0};
+    mean means[3] = {{{0}, 0}}; /* without negation, with it, all */
+    wfre_total links = total_links(v);
+    double variance;
+    TRY(sort_by_type(v, &sorted, error));
+    for (uint32_t t = 0; t < v->set->types.count; t++) {
+        if (sorted.totals[t].count == 0)
+            continue;
+        size_t length;
+        wfre_measured_row row = {.name = wfre_strings_get(&v->set->types, t, &length),
+                                 .types = 1,
+                                 .questions = sorted.totals[t].count,
+                                 .mean = wfre_total_mean(&sorted.totals[t], &variance)};
+        wfre_mrr_interval(row.mean.mrr, variance, &row.mrr_low, &row.mrr_high);
+        add_to_mean(&means[wfre_tree_count(sorted.first[t], WFRE_OP_NEGATE) > 0], &row, variance);
+        add_to_mean(&means[2], &row, variance);
+        TRY(wfre_measurement_add(m, &row, length, error));
+    }
+    if (m->shown.type_count > 1)
+        qsort(m->types, m->shown.type_count, sizeof *m->types, compare_types);
+    end_mean(&means[0], &m->shown.without_not);
+    end_mean(&means[1], &m->shown.with_not);
+    end_mean(&means[2], &m->shown.all);
+    m->shown.links.mean = wfre_total_mean(&links, &variance);
+    m->shown.links.types = links.count > 0;
+    m->shown.links.questions = links.count;
+    wfre_mrr_interval(m->shown.links.mean.mrr, variance, &m->shown.links.mrr_low,
+                      &m->shown.links.mrr_high);
+cleanup:
+    free_by_type(&sorted);
+    return status;
+}
+
+double wfre_validated_score(wfre_validated v)
+{
+    return v.mrr < 0 ? v.links : v.links < 0 ? v.mrr : (v.mrr + v.links) / 2;
+}
+
+wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, double seconds,
+                                const wfre_monitor *monitor, wfre_validated *found,
+                                wfre_error *error)
+{
+    wfre_status status;
+    wfre_measurement *m = NULL;
+    wfre_way way = model->settings.way;
+    way.by = WFRE_BY_EMBEDDING; /* which is what learns */
+    TRY(wfre_measurement_create(&m, error));
+    TRY(rank_all(v, model, &way, seconds, monitor, error));
+    TRY(average(v, m, error));
+    found->mrr = m->shown.all.questions > 0 ? m->shown.all.mean.mrr : -1;
+    found->links = m->shown.links.questions > 0 ? m->shown.links.mean.mrr : -1;
+cleanup:
+    wfre_measurement_free(m);
+    return status;
+}
+
+wfre_status wfre_validation_measure(wfre_validation *v, wfre_model *model, double seconds,
+                                    const wfre_monitor *monitor, wfre_error *error)
+{
+    wfre_status status;
+    wfre_measurement *m = NULL;
+    TRY(wfre_measurement_create(&m, error));
+    m->shown.by = model->settings.way.by;
+    m->shown.sampled = v->set == &v->sampled;
+    m->shown.triples = v->links.all;
+    TRY(wfre_measurement_commit(m, wfre_commit(), strlen(wfre_commit()), error));
+    TRY(rank_all(v, model, &model->settings.way, seconds, monitor, error));
+    TRY(average(v, m, error));
+    wfre_measurement_free(model->measurement);
+    model->measurement = m;
+    m = NULL;
+cleanup:
+    wfre_measurement_free(m);
     return status;
 }
 

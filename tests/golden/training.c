@@ -49,9 +49,10 @@ static void test_above_chance(void **state)
     wfre_pool *pool;
     wfre_trainer *trainer;
     wfre_validation *validation;
-    double before, after;
+    wfre_validated before, after;
     assert_ok(wfre_pool_create(0, &pool, error));
-    assert_ok(wfre_validation_create(umls, NULL, 10, 3, pool, &validation, error));
+    wfre_validation_options sample = {.per_type = 10, .triples = 100, .seed = 3};
+    assert_ok(wfre_validation_create(umls, &sample, pool, &validation, error));
     assert_non_null(validation);
     assert_ok(wfre_trainer_create(umls, &settings, pool, &trainer, error));
     assert_ok(
@@ -59,9 +60,10 @@ static void test_above_chance(void **state)
     while (!wfre_trainer_done(trainer))
         assert_ok(wfre_trainer_step(trainer, error));
     assert_ok(wfre_validation_run(validation, wfre_trainer_model(trainer), 0, NULL, &after, error));
-    print_message("MRR of 14 types: untrained %.3f, trained %.3f\n", before, after);
-    assert_true(before < 0.12);
-    assert_true(after > 0.35);
+    print_message("MRR of 14 types: untrained %.3f, trained %.3f; of links: %.3f, %.3f\n",
+                  before.mrr, after.mrr, before.links, after.links);
+    assert_true(before.mrr < 0.12 && before.links < 0.12);
+    assert_true(after.mrr > 0.35 && after.links > 0.35);
     wfre_validation_free(validation);
     wfre_trainer_free(trainer);
     wfre_pool_free(pool);
