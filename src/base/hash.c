@@ -48,6 +48,25 @@ uint64_t wfre_hash(const void *bytes, size_t length, uint64_t seed)
     return wfre_mix64(state ^ length);
 }
 
+void wfre_hash_four(const void *const bytes[4], size_t length, uint64_t hashes[4])
+{
+    const unsigned char *a = bytes[0], *b = bytes[1], *c = bytes[2], *d = bytes[3];
+    uint64_t state[4] = {SALT_A, SALT_A, SALT_A, SALT_A};
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        state[0] = fold(state[0] ^ load_word(a + i, 8), SALT_B) + SALT_A;
+        state[1] = fold(state[1] ^ load_word(b + i, 8), SALT_B) + SALT_A;
+        state[2] = fold(state[2] ^ load_word(c + i, 8), SALT_B) + SALT_A;
+        state[3] = fold(state[3] ^ load_word(d + i, 8), SALT_B) + SALT_A;
+    }
+    for (int k = 0; k < 4; k++) {
+        const unsigned char *rest = (const unsigned char *)bytes[k] + i;
+        if (i < length)
+            state[k] = fold(state[k] ^ load_word(rest, length - i), SALT_B) + SALT_A;
+        hashes[k] = wfre_mix64(state[k] ^ length);
+    }
+}
+
 /* ---- string table ------------------------------------------------------------------------- */
 
 const char *wfre_strings_get(const wfre_strings *strings, uint32_t index, size_t *length)

@@ -11,6 +11,9 @@ uint64_t wfre_mix64(uint64_t word);
 /* The hash of bytes[0 .. length). Stable across machines and versions: snapshot checksums and
  * fingerprints depend on it. */
 uint64_t wfre_hash(const void *bytes, size_t length, uint64_t seed);
+/* The hashes, with the seed 0, of four pieces of one length. A step of a hash waits for the step
+ * before; four pieces wait together, which takes a third of the time. */
+void wfre_hash_four(const void *const bytes[4], size_t length, uint64_t hashes[4]);
 
 /* ---- string table: text -> 0, 1, 2, ... in order of first insertion ----------------------- */
 

@@ -468,6 +468,23 @@ static bool is_finite(const wfre_stored_tensor *tensor, size_t byte)
     return (bits & 0x7F800000u) != 0x7F800000u;
 }
 
+/* Whether a whole run of numbers is finite, eight bytes at a time: an exponent that is all ones
+ * carries into the place of the sign. False also if they are no multiple of that. */
+static bool are_finite(const wfre_stored_tensor *tensor, size_t from, size_t to)
+{
+    const unsigned char *at = (const unsigned char *)tensor->data;
+    bool wide = tensor->dtype == WFRE_DTYPE_F32;
+    uint64_t exponent = wide ? 0x7F8000007F800000u : 0x7F807F807F807F80u;
+    uint64_t one = wide ? 0x0080000000800000u : 0x0080008000800080u, carried = 0, word;
+    if ((to - from) % sizeof word != 0)
+        return false;
+    for (size_t i = from; i < to; i += sizeof word) {
+        memcpy(&word, at + i, sizeof word);
+        carried |= (word & exponent) + one;
+    }
+    return (carried & (wide ? 0x8000000080000000u : 0x8000800080008000u)) == 0;
+}
+
 /* Whether all numbers in data[begin .. end) are finite; remembers the first that is not. */
 static bool look_at_numbers(wfre_safetensors *file, size_t begin, size_t end)
 {
@@ -478,6 +495,8 @@ static bool look_at_numbers(wfre_safetensors *file, size_t begin, size_t end)
         size_t first = (size_t)((const unsigned char *)tensor->data - file->data);
         size_t last = first + byte_count(tensor), size = DTYPES[tensor->dtype].size;
         size_t from = begin > first ? begin : first, to = end < last ? end : last;
+        if (from >= to || are_finite(tensor, from - first, to - first))
+            continue;
         for (size_t i = from; i < to; i += size)
             if (!is_finite(tensor, i - first)) {
                 uint64_t none = 0;
@@ -488,15 +507,46 @@ static bool look_at_numbers(wfre_safetensors *file, size_t begin, size_t end)
     return true;
 }
 
-static bool look_at_block(wfre_safetensors *file, size_t block)
+static bool is_looked_at(const wfre_safetensors *file, size_t block)
 {
-    size_t begin = block * BLOCK, end = begin + BLOCK < file->size ? begin + BLOCK : file->size;
-    uint64_t none = 0;
-    if (file->sums && wfre_hash(file->data + begin, end - begin, 0) != file->sums[block]) {
+    return atomic_load_explicit(&file->looked[block / 64], memory_order_acquire) >> block % 64 & 1;
+}
+
+/* Whether the four blocks from this one on are whole and were not looked at yet. */
+static bool are_four(const wfre_safetensors *file, size_t block)
+{
+    if ((block + 4) * BLOCK > file->size)
+        return false;
+    for (size_t i = 0; i < 4; i++)
+        if (is_looked_at(file, block + i))
+            return false;
+    return true;
+}
+
+/* Looks at one block, or at four that lie one behind the other. */
+static bool look_at_blocks(wfre_safetensors *file, size_t block, size_t count)
+{
+    size_t begin = block * BLOCK;
+    size_t end = begin + count * BLOCK < file->size ? begin + count * BLOCK : file->size;
+    const unsigned char *at = file->data + begin;
+    uint64_t none = 0, sums[4];
+    if (file->sums) {
+        if (count == 4)
+            wfre_hash_four((const void *[]){at, at + BLOCK, at + 2 * BLOCK, at + 3 * BLOCK}, BLOCK,
+                           sums);
+        else
+            sums[0] = wfre_hash(at, end - begin, 0);
+    }
+    if (file->sums && memcmp(sums, file->sums + block, count * sizeof *sums) != 0) {
         (void)atomic_compare_exchange_strong(&file->flaw, &none, BAD_BLOCK);
         return false;
     }
-    return look_at_numbers(file, begin, end);
+    if (!look_at_numbers(file, begin, end))
+        return false;
+    for (size_t i = block; i < block + count; i++)
+        atomic_fetch_or_explicit(&file->looked[i / 64], (uint64_t)1 << i % 64,
+                                 memory_order_release);
+    return true;
 }
 
 bool wfre_safetensors_look(wfre_safetensors *file, const void *from, size_t length)
@@ -504,13 +554,11 @@ bool wfre_safetensors_look(wfre_safetensors *file, const void *from, size_t leng
     if (length == 0)
         return true;
     size_t begin = (size_t)((const unsigned char *)from - file->data);
-    for (size_t block = begin / BLOCK; block <= (begin + length - 1) / BLOCK; block++) {
-        uint64_t bit = (uint64_t)1 << block % 64;
-        if (atomic_load_explicit(&file->looked[block / 64], memory_order_acquire) & bit)
-            continue;
-        if (!look_at_block(file, block))
+    size_t last = (begin + length - 1) / BLOCK, count;
+    for (size_t block = begin / BLOCK; block <= last; block += count) {
+        count = block + 3 <= last && are_four(file, block) ? 4 : 1;
+        if (!is_looked_at(file, block) && !look_at_blocks(file, block, count))
             return false;
-        atomic_fetch_or_explicit(&file->looked[block / 64], bit, memory_order_release);
     }
     return true;
 }

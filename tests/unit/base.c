@@ -98,6 +98,22 @@ static void test_strings(void **state)
     wfre_strings_free(&strings);
 }
 
+/* Four pieces at once have the hashes that each has alone. */
+static void test_four_hashes(void **state)
+{
+    (void)state;
+    unsigned char bytes[4][100];
+    uint64_t four[4];
+    const void *const pieces[4] = {bytes[2], bytes[0], bytes[3], bytes[1]};
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i / 100][i % 100] = (unsigned char)wfre_mix64(i);
+    for (size_t length = 0; length <= 100; length++) {
+        wfre_hash_four(pieces, length, four);
+        for (int k = 0; k < 4; k++)
+            assert_true(four[k] == wfre_hash(pieces[k], length, 0));
+    }
+}
+
 static void test_random(void **state)
 {
     (void)state;
@@ -391,13 +407,14 @@ static void test_purposes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_errors),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_text),    cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_random),  cmocka_unit_test(test_pool),
-        cmocka_unit_test(test_files),   cmocka_unit_test(test_pipes),
-        cmocka_unit_test(test_bf16),    cmocka_unit_test(test_visible),
-        cmocka_unit_test(test_curve),   cmocka_unit_test(test_shared_pool),
-        cmocka_unit_test(test_signals), cmocka_unit_test(test_purposes),
+        cmocka_unit_test(test_errors),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_four_hashes), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_pool),        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_pipes),       cmocka_unit_test(test_bf16),
+        cmocka_unit_test(test_visible),     cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_shared_pool), cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_purposes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
