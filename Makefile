@@ -57,9 +57,9 @@ check-serve: all
 	@WFRE_LONG=1 tools/run-tests $(BUILD) --suite serve --timeout-multiplier 20
 
 load: all
-	@meson compile -C $(BUILD) sessions >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
+	@meson compile -C $(BUILD) client sessions >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
 	@WFRE=$(CURDIR)/$(BUILD)/wfre tests/serve/load.py $(GRAPH) $(MODEL) $(QUERIES) $(LOAD_SECONDS) \
-	    $(BUILD)/tests/serve/sessions
+	    $(BUILD)/tests/serve
 
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS)

@@ -1,6 +1,8 @@
 /* POST /api/ask: questions, those that wait together answered together.
  *
- * A batch is given up when it takes several times the CPU that questions usually do (wall-clock
+ * A batch has as many as usually take a moment together: cheap questions gain most by sharing the
+ * work and come in large ones, while dear ones gain little and would only wait for each other. One
+ * that takes several times the CPU that questions usually do is given up all the same (wall-clock
  * time would punish a busy machine by making it work twice); what is not answered then is asked
  * alone, so that one hard question delays the others by a fraction of a second only. */
 #include <inttypes.h>
@@ -12,8 +14,9 @@
 #include "question.h"
 #include "routes.h"
 
-static const double SPARE = 0.25, TIMES = 4; /* seconds, and times the usual, for a batch */
-static const double MEMORY = 0.9;            /* how slowly the usual time changes */
+static const double MOMENT = 0.05;          /* seconds of CPU that a batch should take */
+static const double SPARE = 0.1, TIMES = 4; /* seconds, and times the usual, for a batch */
+static const double MEMORY = 0.9;           /* how slowly the usual time changes */
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
@@ -254,6 +257,15 @@ static bool retry(serve_worker *worker, serve_request **request, wfre_status sta
     return true;
 }
 
+size_t serve_batch_size(const serve_worker *worker)
+{
+    enum { FIRST = 4 }; /* nothing is known yet */
+    size_t most = worker->server->options->batch;
+    most = most < SERVE_BATCH ? most : SERVE_BATCH;
+    double fits = worker->usual > 0 ? MOMENT / worker->usual : FIRST;
+    return fits >= (double)most ? most : fits > 1 ? (size_t)fits : 1;
+}
+
 /* Answers the questions asked[0 .. count) of the requests whose places are in `where`. */
 static void ask_together(serve_worker *worker, serve_request **batch, const size_t *where,
                          const serve_question *questions, size_t count)
@@ -277,8 +289,7 @@ static void ask_together(serve_worker *worker, serve_request **batch, const size
     wfre_status status =
         wfre_session_ask(worker->session, asked, count, worker->cancel, &answers, &error);
     double each = (serve_worker_clock() - start) / (double)count;
-    if (count > 1 && serve_worker_clock() <= worker->budget)
-        worker->usual = MEMORY * worker->usual + (1 - MEMORY) * each;
+    worker->usual = worker->usual > 0 ? MEMORY * worker->usual + (1 - MEMORY) * each : each;
     for (size_t i = 0; i < count; i++) {
         serve_request **request = &batch[where[i]];
         if (status == WFRE_OK && answers[i].status == WFRE_OK) {

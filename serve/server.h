@@ -42,7 +42,7 @@ struct serve_worker {
     serve_request *batch[SERVE_BATCH]; /* what it works on */
     size_t batch_count;
     double budget;       /* of serve_worker_clock: what several questions may take together */
-    double usual;        /* seconds that a question takes in such a batch */
+    double usual;        /* of the same: what a question takes lately; 0: not known yet */
     atomic_size_t bytes; /* of the session */
     atomic_bool busy;
 };
@@ -55,8 +55,9 @@ void serve_workers_join(serve_server *server);
 bool serve_worker_enter(serve_worker *worker, serve_request **batch, size_t count);
 /* Seconds of CPU that this thread has used. */
 double serve_worker_clock(void);
-/* Answers questions together (api_ask.c). */
+/* Answers questions together (api_ask.c); and how many of them it should be given. */
 void serve_ask_batch(serve_worker *worker, serve_request **batch, size_t count);
+size_t serve_batch_size(const serve_worker *worker);
 /* Seconds that the request has left, at least a little. */
 double serve_left(const serve_request *request);
 

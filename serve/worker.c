@@ -21,14 +21,17 @@ double serve_worker_clock(void)
     return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Asked by whatever runs, every few milliseconds: whether it is in vain. Of several questions the
- * others go on without a client that left, until they have had their time together. */
+/* Asked by whatever runs, every few milliseconds: whether it is in vain, all its clients having
+ * left. Several questions also end when they have had their time together. */
 static bool is_in_vain(void *context)
 {
     serve_worker *worker = context;
-    if (worker->batch_count > 1)
-        return serve_worker_clock() > worker->budget;
-    return worker->batch_count == 1 && serve_is_gone(worker->batch[0]);
+    if (worker->batch_count > 1 && serve_worker_clock() > worker->budget)
+        return true;
+    for (size_t i = 0; i < worker->batch_count; i++)
+        if (!serve_is_gone(worker->batch[i]))
+            return false;
+    return worker->batch_count > 0;
 }
 
 /* A session on what is served now. */
@@ -94,10 +97,9 @@ static void *run(void *context)
 {
     serve_worker *worker = context;
     serve_request *batch[SERVE_BATCH];
-    size_t most = worker->server->options->batch;
     size_t count;
-    while ((count = serve_queue_take(&worker->server->queue, batch,
-                                     most < SERVE_BATCH ? most : SERVE_BATCH)) > 0) {
+    while ((count = serve_queue_take(&worker->server->queue, batch, serve_batch_size(worker))) >
+           0) {
         size_t here = 0;
         for (size_t i = 0; i < count; i++)
             if (is_left(batch[i]))

@@ -1,40 +1,31 @@
 #!/usr/bin/python3
-"""load.py G.kg M.safetensors Q.tsv SECONDS SESSIONS: mixed questions over 64 connections (wrk), beside
-the same sessions without HTTP (the program SESSIONS, see sessions.c), with and without batches, and
-memory over many requests. Not part of `make check`: `make load`."""
-import subprocess
+"""load.py G.kg M.safetensors Q.tsv SECONDS FOLDER: mixed questions over 64 connections, beside the
+same sessions without HTTP; what batches gain; memory over 100,000 requests. FOLDER has the programs
+`client` and `sessions` (see their sources). Not part of `make check`: `make load`, which takes three
+times SECONDS. Rates and latencies need a machine without other work; CPU compares on any."""
+import random
 
 from common import *
 
-graph, model, queries, seconds, sessions = sys.argv[1:6]
-if not have("wrk"):
-    skip("wrk is not there")
-CONNECTIONS = 64
-LUA = """
-local bodies, at = {}, 0
-for line in io.lines("%s") do bodies[#bodies + 1] = '{"forms":false,"question":"' .. line .. '"}' end
-function setup(thread) thread:set("offset", math.random(#bodies)) end
-request = function() at = at + 1
-  return wrk.format("POST", "/api/ask", nil, bodies[(at + (offset or 0)) %% #bodies + 1]) end
-done = function(summary, latency, requests)
-  local e = summary.errors
-  io.write(string.format("RESULT %%d %%d %%d %%f %%f %%f %%f\\n", summary.requests, e.connect + e.read + e.write + e.timeout,
-    e.status, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency.max / 1e3))
-end
-"""
+graph, model, queries, seconds, programs = sys.argv[1:6]
+seconds = float(seconds)
+CONNECTIONS, REQUESTS = 64, 100000
+LEAST_RATE, MOST_TAIL, MOST_GROWTH = 0.85, 3.0, 4 << 20
 
 
-def questions():
-    path = os.path.join(folder(), "questions")
+def questions(name, count, kind=None):
+    """Some of the query set's, spread over all types or of one, in an order without a pattern."""
+    path = os.path.join(folder(), name)
     kept = []
     with open(queries) as file:
         for line in file:
             fields = line.rstrip("\n").split("\t")
-            if not line.startswith("#") and len(fields) > 1:
+            if not line.startswith("#") and len(fields) > 1 and kind in (None, fields[0]):
                 kept.append(fields[1])
-    step = max(1, len(kept) // 200)
+    kept = kept[::max(1, len(kept) // count)]
+    random.Random(7).shuffle(kept)
     with open(path, "w") as file:
-        file.writelines(q + "\n" for q in kept[::step])
+        file.writelines(q + "\n" for q in kept)
     return path
 
 
@@ -44,50 +35,82 @@ def cpu(server):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def direct(path, batch):
-    run = subprocess.run([sessions, graph, model, path, str(os.cpu_count()), str(batch), seconds],
-                         capture_output=True, text=True, check=True)
-    return [float(x) for x in run.stdout.split()]
+def run(program, *arguments):
+    done = subprocess.run([os.path.join(programs, program), *map(str, arguments)],
+                          capture_output=True, text=True, check=True)
+    return [float(x) for x in done.stdout.split()]
 
 
-def load(server, lua):
+def direct(path, batch, seconds):
+    """Questions a second, and milliseconds of CPU for each, of the sessions alone."""
+    return run("sessions", graph, model, path, os.cpu_count(), batch, max(1, round(seconds)))
+
+
+def load(server, path, seconds, fields=""):
     before = cpu(server)
-    run = subprocess.run(["wrk", "-c", str(CONNECTIONS), "-t", "2", "-d", seconds, "--timeout", "30s",
-                          "-s", lua, server.url], capture_output=True, text=True, check=True)
-    result = [float(x) for x in run.stdout.split("RESULT")[1].split()[:7]]
-    requests, failed, status, took, median, p99, worst = result
-    same((failed, status), (0, 0), "failed requests")
-    return requests / took, 1e3 * (cpu(server) - before) / requests, median, p99, worst, requests
+    answers, failed, took, median, p99, worst, own = run("client", server.port, path, CONNECTIONS,
+                                                         seconds, fields)
+    same(failed, 0, "failed requests")
+    return {"rate": answers / took, "cpu": 1e3 * (cpu(server) - before) / answers, "median": median,
+            "p99": p99, "worst": worst, "own": own, "count": answers}
 
 
-def row(name, rate, cost, *more):
-    print(f"{name:32} {rate:8.1f} questions/s {cost:7.3f} ms CPU each", *more, flush=True)
+def warm(server, path):
+    """Makes everything that is derived."""
+    with open(path) as file:
+        for question in file:
+            same(server.ask(question.strip(), forms=False).status, 200, question)
 
 
-path = questions()
-lua = os.path.join(folder(), "ask.lua")
-with open(lua, "w") as file:
-    file.write(LUA % path)
-results = {}
-for batch in (1, 32):
-    with Server(graph, model, "--batch", str(batch), "--timeout", "60s") as server:
-        with open(path) as file:  # everything derived is made now
-            for question in file:
-                same(server.ask(question.strip(), forms=False).status, 200, question)
-        first = direct(path, batch)
-        rate, cost, median, p99, worst, requests = load(server, lua)
-        second = direct(path, batch)
-        results[batch] = (rate, cost)
-        plain, plain_cost = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
-        row(f"sessions alone, batches of {batch}", plain, plain_cost)
-        row(f"server, batches of up to {batch}", rate, cost,
-            f"{rate / plain:.2f} of the sessions' rate, {plain_cost / cost:.2f} by CPU; "
-            f"median {median:.0f} ms, p99 {p99:.0f} ms ({p99 / median:.2f} times), worst {worst:.0f} ms")
-        memory = [server.memory() >> 20]
-        while requests < (100000 if LONG else 0):
-            requests += load(server, lua)[5]
-            memory.append(server.memory() >> 20)
-        print("memory after each run, MB:", *memory, "over", int(requests), "requests")
-print(f"batching gains {results[32][0] / results[1][0]:.2f} times the rate, "
-      f"{results[1][1] / results[32][1]:.2f} times by CPU")
+def serve(*options):
+    return Server(graph, model, "--timeout", "60s", *options)
+
+
+def beside_sessions():
+    path = questions("mixed", 200)
+    with serve() as server:
+        warm(server, path)
+        first = direct(path, 32, seconds / 2)
+        here = load(server, path, seconds)
+        second = direct(path, 32, seconds / 2)
+        each = server.metric("wfre_questions_total") / server.metric("wfre_batches_total")
+    rate, cost = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
+    print(f"sessions alone, batches of 32: {rate:.1f} questions/s, {cost:.2f} ms of CPU each")
+    print(f"server, {CONNECTIONS} connections: {here['rate']:.1f} questions/s, {here['cpu']:.2f} ms of CPU each, "
+          f"{here['count']:.0f} answers, none failed, {each:.1f} a batch")
+    print(f"server / sessions: {here['rate'] / rate:.2f} by rate, {cost / here['cpu']:.2f} by CPU (at least {LEAST_RATE})")
+    print(f"latency: median {here['median']:.0f} ms, p99 {here['p99']:.0f} ms, {here['p99'] / here['median']:.2f} times "
+          f"(at most {MOST_TAIL}), worst {here['worst']:.0f} ms; the client itself takes {here['own']:.3f} ms of CPU each",
+          flush=True)
+    check(cost / here["cpu"] >= LEAST_RATE, "what a question costs in the server")
+    check(here["p99"] <= MOST_TAIL * here["median"], "the slowest one in a hundred")
+
+
+def gain():
+    """Single edges, and whole questions by embedding, one at a time and together."""
+    for name, kind, fields in (("single edges", "1p", ""), ("by embedding", None, '"way":"embedding",')):
+        path, results = questions(name.replace(" ", ""), 200, kind), []
+        for batch in (1, 32):
+            with serve("--batch", str(batch)) as server:
+                load(server, path, seconds / 20, fields)
+                results.append(load(server, path, seconds / 8, fields))
+        one, many = results
+        print(f"{name}: {one['cpu']:.2f} ms of CPU each alone, {many['cpu']:.2f} in batches of up to 32: "
+              f"{one['cpu'] / many['cpu']:.2f} times by CPU, {many['rate'] / one['rate']:.2f} by rate", flush=True)
+
+
+def memory():
+    path = questions("known", 200)
+    with serve() as server:
+        made, sizes = 0, []
+        while made < REQUESTS:
+            made += load(server, path, seconds / 20, '"only":"known",')["count"]
+            sizes.append(server.memory())
+        print("memory, MB:", *(f"{size / (1 << 20):.1f}" for size in sizes[::max(1, len(sizes) // 10)]), f"over {made:.0f} requests")
+        check(sizes[-1] < sizes[len(sizes) // 4] + MOST_GROWTH, "memory stays as it is")
+
+
+beside_sessions()
+gain()
+memory()
 finish()
