@@ -14,6 +14,7 @@ typedef struct bench {
 
 extern const bench bench_add;
 extern const bench bench_ask;
+extern const bench bench_complete;
 extern const bench bench_gemm;
 extern const bench bench_guide;
 extern const bench bench_import;

@@ -8,8 +8,8 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
-    &bench_add,    &bench_ask,    &bench_gemm,  &bench_guide,
-    &bench_import, &bench_sample, &bench_score, &bench_train,
+    &bench_add,    &bench_ask,    &bench_complete, &bench_gemm,  &bench_guide,
+    &bench_import, &bench_sample, &bench_score,    &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 

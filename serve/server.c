@@ -116,7 +116,7 @@ static void swap(serve_server *server, serve_world *failed)
             (void)stat(options->model, &failed->model_file);
         return;
     }
-    serve_world_make_tag(next);
+    serve_world_prepare(next);
     pthread_mutex_lock(&server->world_lock);
     serve_world *old = server->world;
     server->world = next;
@@ -254,7 +254,7 @@ wfre_status serve_run(const serve_options *options,
     wfre_status status = WFRE_OK;
     if (start(&server, error)) {
         ready(context, server.address, options);
-        serve_world_make_tag(server.world);
+        serve_world_prepare(server.world);
         control(&server);
         stop(&server);
     } else {

@@ -76,8 +76,14 @@ wfre_status serve_world_open(const char *graph, const char *model, uint64_t gene
     return WFRE_OK;
 }
 
-void serve_world_make_tag(serve_world *world)
+void serve_world_prepare(serve_world *world)
 {
+    wfre_complete_options options;
+    wfre_completion first;
+    size_t count;
+    wfre_complete_options_default(&options);
+    /* Whoever types a name should not wait for the index; if it fails now, it is made then. */
+    (void)wfre_engine_complete(world->engine, "", 0, &options, &first, 1, &count, NULL);
     (void)snprintf(world->tag, sizeof world->tag, "%016" PRIx64 "-%016" PRIx64,
                    wfre_graph_fingerprint(world->graph),
                    world->model ? wfre_model_weights_hash(world->model) : 0);
