@@ -55,6 +55,16 @@ static void put_reliability(serve_buffer *buffer, const char *name,
     serve_put(buffer, "]");
 }
 
+/* How well it ranked what was hidden from it, or null. */
+static void put_measured(serve_buffer *buffer, const wfre_model *model)
+{
+    char *json = NULL;
+    bool made = wfre_model_measured_json(model, &json, NULL) == WFRE_OK;
+    serve_put(buffer, made ? json : "null");
+    if (made)
+        wfre_string_free(json);
+}
+
 static void put_model(serve_buffer *buffer, const serve_world *world)
 {
     const wfre_model *model = world->model;
@@ -84,7 +94,9 @@ static void put_model(serve_buffer *buffer, const serve_world *world)
     put_reliability(buffer, "any", any);
     serve_put(buffer, ",");
     put_reliability(buffer, "missing", missing);
-    serve_put(buffer, "},\"metrics\":[],\"links\":null}");
+    serve_put(buffer, "},\"measured\":");
+    put_measured(buffer, model);
+    serve_put(buffer, "}");
 }
 
 static void put_prefixes(serve_buffer *buffer, const wfre_graph *graph)

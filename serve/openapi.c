@@ -26,7 +26,8 @@ typedef struct operation {
     "json, xml, csv, tsv, turtle or nt, instead of Accept|timeout number seconds it may take"
 
 static const operation OPERATIONS[] = {
-    {"/api/info", "get", "What is served: graph, model, limits, example questions.", "", NULL,
+    {"/api/info", "get",
+     "What is served: graph, model and how good it is, limits, example questions.", "", NULL,
      OBJECT("\"version\":" TEXT ",\"graph\":{\"type\":\"object\"},\"model\":{\"type\":[\"object\","
             "\"null\"]},\"prefixes\":{\"type\":\"object\"},\"examples\":{\"type\":\"array\"},"
             "\"limits\":{\"type\":\"object\"}")},

@@ -83,7 +83,9 @@ void serve_world_prepare(serve_world *world)
     size_t count;
     wfre_complete_options_default(&options);
     /* Whoever types a name should not wait for the index; if it fails now, it is made then. */
-    (void)wfre_engine_complete(world->engine, "", 0, &options, &first, 1, &count, NULL);
+    wfre_status ignored =
+        wfre_engine_complete(world->engine, "", 0, &options, &first, 1, &count, NULL);
+    (void)ignored;
     (void)snprintf(world->tag, sizeof world->tag, "%016" PRIx64 "-%016" PRIx64,
                    wfre_graph_fingerprint(world->graph),
                    world->model ? wfre_model_weights_hash(world->model) : 0);

@@ -72,6 +72,11 @@ def errors(server):
 def looking(server):
     same(server.get("/healthz").text, "ok\n", "health")
     info = server.get("/api/info").json
+    shown = subprocess.run([WFRE, "info", model, "--json"], capture_output=True, text=True, check=True)
+    measured = info["model"]["measured"]
+    same(measured, json.loads(shown.stdout)["measured"], "what training measured, as wfre info says it")
+    check(measured["types"] and all(0 <= t["mrr_low"] <= t["mrr"] <= t["mrr_high"] <= 1 and t["questions"] > 0
+                                    for t in measured["types"]), f"MRR by type with intervals: {measured}")
     same((info["graph"]["entities"], info["graph"]["relations"]), (24, 3), "sizes")
     check(info["model"]["calibrated"] and len(info["examples"]) >= 4, "model and examples")
     for example in info["examples"]:

@@ -363,16 +363,29 @@ await scenario("the model's quality is said in words", O, async (page) => {
     check(!/\bMRR\b/.test(text) || /mean reciprocal rank/.test(text), "MRR is not explained");
 }, { hash: "/#/model" });
 
-await scenario("quality by kind of question: a table with ranges, and what its numbers mean", O, async (page) => {
+await scenario("how often the right answer is ranked high: what training measured, as a table with ranges", O, async (page) => {
+    const { measured } = (await api(O, "/api/info")).model;
+    check(measured?.types.length > 0, "the model's file does not keep what was measured");
+    const section = page.getByRole("region", { name: "How often is the right answer ranked high?" });
+    await section.getByText("mean reciprocal rank").waitFor();
+    await section.getByText("Single hidden facts").waitFor();
+    const one = measured.types.find((m) => m.name === "1p"), said = (p) => `${Math.round(100 * p)}%`;
+    const row = section.getByRole("row", { name: /one step 1p/ });
+    await row.waitFor();
+    const text = await row.innerText();
+    check(text.includes(said(one.mrr)) && text.includes("–") && text.includes(String(one.questions)), `the row of single steps: ${text}`);
+    check((await section.getByRole("row").count()) === measured.types.length + 1, "a kind of question has no row");
+    await section.getByText("for questions with a “not”").waitFor();
+}, { hash: "/#/model" });
+
+await scenario("a model of before, whose file keeps no measurement, is said to be one", O, async (page) => {
     await page.route("**/api/info", async (route) => {
         const info = await (await route.fetch()).json();
-        info.model.metrics = [{ type: "1p", mrr: 0.41, low: 0.38, high: 0.44, queries: 200 }, { type: "2in", mrr: 0.12, low: 0.1, high: 0.15, queries: 200 }];
+        info.model.measured = null;
         await route.fulfill({ json: info });
     });
     await page.reload();
-    await page.getByRole("row", { name: /one step 1p 41% 38% – 44% 200/ }).waitFor();
-    await page.getByText("mean reciprocal rank").waitFor();
-    await page.getByRole("row", { name: /a condition and a “not”/ }).waitFor();
+    await page.getByText("does not say how often the right answer is ranked high").waitFor();
 }, { hash: "/#/model" });
 
 await scenario("without a model the page says so", plain.address, async (page) => {

@@ -23,14 +23,29 @@ function Reliability({ bins, label }) {
     </svg>`;
 }
 
-function Quality({ metrics }) {
-    if (!metrics?.length) return html`<${Empty}>The model file has no record of how well it ranks. Run wfre eval to measure it.</${Empty}>`;
-    return html`<p>For each kind of question: the answers that were hidden from the model are looked for in its list. <strong>100%</strong> would mean that the hidden answer always comes first, 50% that it is second on average, 10% that it is tenth.
-        (The field calls this the mean reciprocal rank, MRR. The range is where the true value lies 95 times in 100.)</p>
-        <div class="scroll" tabindex="0" role="region" aria-label="Quality by kind of question"><table class="quality"><thead><tr><th scope="col">Question</th><th scope="col">How high the hidden answer ranks</th><th scope="col">Range</th><th scope="col">Checked</th></tr></thead>
-        <tbody>${metrics.map((m) => html`<tr key=${m.type}><th scope="row">${TYPES[m.type] || m.type} <small>${m.type}</small></th>
+const range = (row) => `${percent(row.mrr_low)} – ${percent(row.mrr_high)}`;
+
+const Mean = ({ row, what }) => row && html`<p><strong>${percent(row.mrr)}</strong> ${what}, on average over ${plural(row.types, "kind")} of them (${range(row)}).</p>`;
+
+function Links({ links }) {
+    if (!links) return null;
+    return html`<p>Single hidden facts: the right end is the first in the list in <strong>${percent(links.hits1)}</strong> of the cases, and among the first ten in <strong>${percent(links.hits10)}</strong>
+        (checked on ${plural(links.questions, "question")}; MRR ${percent(links.mrr)}, ${range(links)}).</p>`;
+}
+
+// How often the right answer is ranked high: what training measured.
+function Quality({ measured }) {
+    if (!measured?.types?.length && !measured?.links) return html`<${Empty}>This model's file does not say how often the right answer is ranked high. Models that are trained now keep it; <code>wfre eval</code> measures any.</${Empty}>`;
+    const types = measured.types || [];
+    return html`<p>Some facts were hidden from the model while it learned. Then questions were asked whose answers need them, and the hidden answers were looked for in its list: <strong>100%</strong> means that they always came first, 50% second on average, 10% tenth.</p>
+        <p class="quiet">The field calls this number the mean reciprocal rank, MRR. The range is where it would lie in 95 of 100 such checks. The same facts also helped to choose the model, so on others it may be a little lower.</p>
+        <${Links} links=${measured.links} />
+        <${Mean} row=${measured.without_not} what="for questions without a “not”" />
+        <${Mean} row=${measured.with_not} what="for questions with a “not”" />
+        ${types.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Quality by kind of question"><table class="quality"><thead><tr><th scope="col">Question</th><th scope="col">How high the right answer ranks</th><th scope="col">Range</th><th scope="col">Checked</th></tr></thead>
+        <tbody>${types.map((m) => html`<tr key=${m.name}><th scope="row">${TYPES[m.name] || m.name} ${TYPES[m.name] && html`<small>${m.name}</small>`}</th>
             <td><span class="bar" aria-hidden="true"><span style=${{ width: `${m.mrr * 100}%` }}></span></span> ${percent(m.mrr)}</td>
-            <td>${m.low !== undefined && m.low !== null ? `${percent(m.low)} – ${percent(m.high)}` : "–"}</td><td>${whole(m.queries)}</td></tr>`)}</tbody></table></div>`;
+            <td>${range(m)}</td><td>${whole(m.questions)}</td></tr>`)}</tbody></table></div>`}`;
 }
 
 const plain = (v) => (typeof v === "number" ? (Number.isInteger(v) ? whole(v) : String(Number(v.toPrecision(4)))) : typeof v === "object" ? JSON.stringify(v) : String(v));
@@ -53,8 +68,7 @@ export function ModelPage({ info }) {
                 <div class="diagrams"><figure><${Reliability} bins=${any} label="Any question" /><figcaption>Any question</figcaption></figure>
                     ${missing?.length > 0 && html`<figure><${Reliability} bins=${missing} label="Only questions where something is missing" /><figcaption>Only questions where something is known to be missing</figcaption></figure>`}</div>`}
         </section>
-        <section class="card" aria-labelledby="h-mrr"><h2 id="h-mrr">How high do hidden answers rank?</h2><${Quality} metrics=${model.metrics} />
-            ${model.links && html`<p>Single facts, as the field measures them: a hidden fact is first in ${percent(model.links.hits1)} of the cases, among the first ten in ${percent(model.links.hits10)} (MRR ${percent(model.links.mrr)}, as explained above).</p>`}</section>
+        <section class="card" aria-labelledby="h-mrr"><h2 id="h-mrr">How often is the right answer ranked high?</h2><${Quality} measured=${model.measured} /></section>
         ${about}
         <section class="card"><h2>The model</h2><p>${model.name}${model.dimensions ? `, ${whole(model.dimensions)} numbers for each thing` : ""}.</p>
             ${model.trained && html`<details><summary>How it was trained</summary><dl class="attributes">${Object.entries(model.trained).map(([k, v]) => html`<div key=${k}><dt>${k}</dt><dd>${plain(v)}</dd></div>`)}</dl></details>`}</section>
