@@ -33,6 +33,35 @@ wfre train ring.kg -o pipe.safetensors $recipe --steps 20 2>&1 | true
 wfre info pipe.safetensors >/dev/null && left pipe
 wfre train ring.kg -o whole.safetensors $recipe --steps 20 >/dev/null 2>&1
 cmp pipe.safetensors whole.safetensors
+# once LOG: says so if a step stands in a log twice, or out of order.
+once() { awk -F'[:,]' '/"loss"/ { if ($2 + 0 <= last) print "step " $2 " again"; last = $2 + 0 } END { if (!last) print "no steps" }' $1; }
+# Nor does it matter when nobody reads any more: from the first message on (there is nothing to
+# resume), or in the middle of a run, whose first line of progress comes after five seconds.
+mkfifo unread
+: <unread &
+wfre train ring.kg -o first.safetensors $recipe --steps 20 --resume >unread 2>&1
+echo "exit $?"
+left first
+cmp first.safetensors whole.safetensors
+once first.log.jsonl
+: <unread &
+WFRE_PROGRESS= wfre train ring.kg -o later.safetensors $recipe --steps 4000 >unread 2>&1 &
+process=$!
+while [ ! -f later.checkpoint ]; do sleep 0.02; done
+kill -STOP $process
+sleep 5.1
+kill -CONT $process
+for i in 1 2; do # two more checkpoints, each a new file
+    file=$(stat -c %i later.checkpoint)
+    while kill -0 $process && [ "$file" = "$(stat -c %i later.checkpoint)" ]; do sleep 0.02; done
+done
+kill -TERM $process
+wait $process
+echo "exit $?"
+left later
+wfre train ring.kg -o later.safetensors --resume --steps 1 --validate 0 --calibrate 0 >/dev/null 2>&1 || echo "cannot resume"
+left later
+once later.log.jsonl
 # Other commands end as soon as they notice, and say nothing.
 (for i in $(seq 20000); do echo '?x : r0(?x, ?y)'; done | wfre ask ring.kg; echo "exit $?" >code) 2>&1 | head -n 1
 cat code
