@@ -2,10 +2,12 @@
 #ifndef WFRE_TESTS_SNAPSHOT_H
 #define WFRE_TESTS_SNAPSHOT_H
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "graph/image.h"
 
-/* Makes the checksums of blocks fit, if they have room where the header says. */
+/* Makes the checksums of blocks fit, if they have room where the header says, at any address. */
 static inline void snapshot_seal_blocks(unsigned char *bytes, size_t length)
 {
     const wfre_image_header *header = (const wfre_image_header *)(const void *)bytes;
@@ -16,13 +18,14 @@ static inline void snapshot_seal_blocks(unsigned char *bytes, size_t length)
         (at - wfre_image_body(sizeof(wfre_image_header)) + WFRE_IMAGE_BLOCK - 1) / WFRE_IMAGE_BLOCK;
     if (length - at != 8 * (count + 1))
         return;
-    uint64_t *sums = (uint64_t *)(void *)(bytes + at);
     for (size_t i = 0; i < count; i++) {
         size_t begin = wfre_image_body(sizeof(wfre_image_header)) + i * WFRE_IMAGE_BLOCK,
                end = begin + WFRE_IMAGE_BLOCK;
-        sums[i] = wfre_hash(bytes + begin, (end < at ? end : at) - begin, 0);
+        uint64_t sum = wfre_hash(bytes + begin, (end < at ? end : at) - begin, 0);
+        memcpy(bytes + at + i * sizeof sum, &sum, sizeof sum);
     }
-    sums[count] = wfre_hash(sums, count * sizeof *sums, 0);
+    uint64_t all = wfre_hash(bytes + at, count * sizeof all, 0);
+    memcpy(bytes + at + count * sizeof all, &all, sizeof all);
 }
 
 /* Makes length and checksums fit what is there, as a malicious file would. */
