@@ -6,7 +6,7 @@
 #   make check-crash     every call on a file fails once, KILLS kills (default 200), losses of power
 #   make check-serve     the server with 10,000 malformed requests, 200 slow clients, 100 swaps
 #   make load            the server under load, beside its sessions: GRAPH=, MODEL=, QUERIES=, LOAD_SECONDS=60
-#   make fuzz            every fuzz target for FUZZ_SECONDS (default 60)
+#   make fuzz            every fuzz target (or FUZZ="sparql rdf") until it computed FUZZ_SECONDS (60)
 #   make mutate          MUTATIONS (default 5000) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
 #   make pictures        docs/figures/page*: the page as it looks now, on a small graph
@@ -62,7 +62,7 @@ load: all
 	    $(BUILD)/tests/serve
 
 fuzz: deps
-	@tools/run-fuzzers $(FUZZ_SECONDS)
+	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZ)
 
 mutate: deps
 	@[ -d build-asan ] || meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
