@@ -67,7 +67,7 @@ fuzz: deps
 mutate: deps
 	@[ -d build-asan ] || meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
 	    --buildtype debugoptimized >/dev/null
-	@meson compile -C build-asan wfre mutate >build-asan/compile.log 2>&1 || \
+	@meson compile -C build-asan wfre:executable mutate >build-asan/compile.log 2>&1 || \
 	    { cat build-asan/compile.log; exit 1; }
 	@WFRE=$(CURDIR)/build-asan/wfre MUTATE=$(CURDIR)/build-asan/tests/mutate tests/mutate.sh $(MUTATIONS)
 
