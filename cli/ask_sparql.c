@@ -1,5 +1,6 @@
 /* wfre ask with SPARQL: questions that are queries, in a file or not, checked or answered. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,18 +118,20 @@ int ask_sparql(const ask_session *session, const char *text)
     wfre_rdf_view *view = NULL;
     wfre_error error;
     wfre_sparql_format format;
-    const wfre_sparql_options options = {.base = session->base, .graph = session->graph};
+    double start = cli_clock(), timeout = session->options.timeout;
+    const wfre_sparql_options options = {
+        .base = session->base, .graph = session->graph, .timeout = timeout, .cancel = cli_cancel()};
     if (wfre_sparql_parse(text, strlen(text), &options, &query, &error) != WFRE_OK) {
         ask_error_json(session, text, &error);
         return fail_at(&error, text);
     }
     const wfre_sparql_output output = {.write = write_out, .context = stdout};
-    const wfre_sparql_run_options run = {
-        .limits = {.timeout = session->options.timeout, .memory = session->memory},
-        .session = session->model ? session->session : NULL,
-        .cancel = cli_cancel()};
+    if (timeout > 0) /* what reading left of it */
+        timeout = fmax(timeout - (cli_clock() - start), 1e-9);
+    const wfre_sparql_run_options run = {.limits = {.timeout = timeout, .memory = session->memory},
+                                         .session = session->model ? session->session : NULL,
+                                         .cancel = options.cancel};
     uint64_t rows = 0;
-    double start = cli_clock();
     int code = EXIT_DONE;
     if (!choose_format(session, wfre_sparql_get_form(query), &format, &error) ||
         wfre_rdf_view_open(session->graph, session->options.split, &view, &error) != WFRE_OK)

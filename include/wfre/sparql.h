@@ -31,6 +31,8 @@ typedef struct wfre_sparql_options {
     /* Prefixes that a query does not declare are those of this graph's sources; e: and r: are those
      * of names that are no IRIs. NULL: e: and r: only. */
     const wfre_graph *graph;
+    double timeout;      /* reading takes at most so many seconds; 0: any number */
+    wfre_cancel *cancel; /* reading stops with it; NULL: nothing does */
 } wfre_sparql_options;
 
 /* Reads and checks a query; no graph is needed. `options` may be NULL. On failure error->offset is

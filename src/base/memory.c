@@ -210,6 +210,12 @@ size_t wfre_arena_bytes(const wfre_arena *arena)
     return bytes;
 }
 
+void wfre_arena_rewind(wfre_arena *arena, wfre_arena mark)
+{
+    /* a chunk that is newer than the mark has nothing else */
+    arena->used = arena->chunks == mark.chunks ? mark.used : 0;
+}
+
 void wfre_arena_reset(wfre_arena *arena)
 {
     /* Chunks double in size, so the newest one is the largest. */

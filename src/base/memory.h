@@ -53,6 +53,8 @@ void *wfre_arena_alloc(wfre_arena *arena, size_t count, size_t size);
 char *wfre_arena_text(wfre_arena *arena, const char *text, size_t length);
 /* What it holds, as it is charged to a budget. */
 size_t wfre_arena_bytes(const wfre_arena *arena);
+/* Forgets what was taken since a copy of the struct was made, but keeps the largest chunk. */
+void wfre_arena_rewind(wfre_arena *arena, wfre_arena mark);
 /* Forgets the contents but keeps the largest chunk for reuse. */
 void wfre_arena_reset(wfre_arena *arena);
 void wfre_arena_free(wfre_arena *arena);

@@ -82,6 +82,7 @@ struct wfre_sq_exec {
     struct wfre_sq_class *classes;     /* what the graph's classes of literals are */
     struct wfre_sq_prepared *prepared; /* by expression number */
     wfre_arena scratch;                /* of expressions; reset when none is being evaluated */
+    size_t scratch_bytes;              /* of texts there, as they are charged */
     unsigned evaluating;
     wfre_text text; /* for terms of the graph that have to be made */
     uint32_t ticks;
@@ -104,6 +105,13 @@ wfre_sq_flow wfre_sq_check_time(wfre_sq_exec *x);
 static inline wfre_sq_flow wfre_sq_tick(wfre_sq_exec *x)
 {
     return (++x->ticks & 4095) == 0 ? wfre_sq_check_time(x) : WFRE_SQ_GO;
+}
+/* The same before work on so many bytes of text. */
+static inline wfre_sq_flow wfre_sq_tick_text(wfre_sq_exec *x, size_t bytes)
+{
+    uint32_t before = x->ticks;
+    x->ticks += (uint32_t)(bytes >> 4 < UINT32_MAX / 2 ? bytes >> 4 : UINT32_MAX / 2);
+    return (before ^ x->ticks) > 4095 ? wfre_sq_check_time(x) : WFRE_SQ_GO;
 }
 /* Counts memory that solutions are kept in; fails beyond the limit. `what` needs it: "sorting". */
 wfre_sq_flow wfre_sq_charge(wfre_sq_exec *x, size_t bytes, const char *what);
@@ -129,11 +137,21 @@ wfre_rdf_kind wfre_sq_term_kind_of(const wfre_sq_exec *x, wfre_rdf_id id);
 wfre_sq_flow wfre_sq_value_of(wfre_sq_exec *x, wfre_rdf_id id, wfre_sq_value *value);
 /* The term of a computed value. */
 wfre_sq_flow wfre_sq_term_of(wfre_sq_exec *x, const wfre_sq_value *value, wfre_rdf_id *id);
-/* Text in the scratch arena; bytes NULL when out of memory. */
+/* Text in the scratch arena; bytes NULL when the run failed. */
 wfre_name wfre_sq_keep(wfre_sq_exec *x, const char *bytes, size_t length);
-/* Scratch memory may be given back from here on / until here. */
-void wfre_sq_scratch_begin(wfre_sq_exec *x);
-void wfre_sq_scratch_end(wfre_sq_exec *x);
+/* Room for text there; NULL when the run failed: its time or memory has an end, too. */
+char *wfre_sq_scratch_text(wfre_sq_exec *x, size_t bytes);
+
+/* What the scratch arena held. */
+typedef struct wfre_sq_mark {
+    wfre_arena arena;
+    size_t bytes;
+} wfre_sq_mark;
+
+/* What is made in between is forgotten: within another expression (EXISTS) at the end, otherwise at
+ * the next beginning. */
+wfre_sq_mark wfre_sq_scratch_begin(wfre_sq_exec *x);
+void wfre_sq_scratch_end(wfre_sq_exec *x, wfre_sq_mark mark);
 
 /* ---- expressions (expression.c) ----------------------------------------------------------- */
 

@@ -209,9 +209,9 @@ bool wfre_sq_evaluate(wfre_sq_exec *x, const wfre_sq_expression *e, wfre_sq_valu
 
 wfre_sq_flow wfre_sq_test(wfre_sq_exec *x, const wfre_sq_expression *e, bool *holds)
 {
-    wfre_sq_scratch_begin(x);
+    wfre_sq_mark mark = wfre_sq_scratch_begin(x);
     *holds = truth_of(x, e) == 1;
-    wfre_sq_scratch_end(x);
+    wfre_sq_scratch_end(x, mark);
     return x->status == WFRE_OK ? WFRE_SQ_GO : WFRE_SQ_FAIL;
 }
 
@@ -227,10 +227,10 @@ wfre_sq_flow wfre_sq_compute(wfre_sq_exec *x, const wfre_sq_expression *e, wfre_
         *id = x->constants[e->term.constant];
         return WFRE_SQ_GO;
     }
-    wfre_sq_scratch_begin(x);
+    wfre_sq_mark mark = wfre_sq_scratch_begin(x);
     wfre_sq_flow flow = WFRE_SQ_GO;
     if (wfre_sq_evaluate(x, e, &value))
         flow = wfre_sq_term_of(x, &value, id);
-    wfre_sq_scratch_end(x);
+    wfre_sq_scratch_end(x, mark);
     return x->status == WFRE_OK ? flow : WFRE_SQ_FAIL;
 }

@@ -32,8 +32,8 @@ static bool compatible(const wfre_sq_value *a, const wfre_sq_value *b)
             strncasecmp(a->language.bytes, b->language.bytes, a->language.length) == 0);
 }
 
-/* Where `part` first stands in `text`; SIZE_MAX if it does not. */
-static size_t position(wfre_name text, wfre_name part)
+/* Where `part` first stands in `text`; SIZE_MAX if it does not, or if the run failed. */
+static size_t position(wfre_sq_exec *x, wfre_name text, wfre_name part)
 {
     if (part.length == 0)
         return 0;
@@ -44,17 +44,19 @@ static size_t position(wfre_name text, wfre_name part)
         i = (size_t)(at - text.bytes);
         if (memcmp(at, part.bytes, part.length) == 0)
             return i;
+        if (wfre_sq_tick_text(x, part.length) != WFRE_SQ_GO)
+            return SIZE_MAX;
     }
     return SIZE_MAX;
 }
 
-static bool string_pair(wfre_sq_op op, const wfre_sq_value *a, const wfre_sq_value *b,
-                        wfre_sq_value *value)
+static bool string_pair(wfre_sq_exec *x, wfre_sq_op op, const wfre_sq_value *a,
+                        const wfre_sq_value *b, wfre_sq_value *value)
 {
     if (!compatible(a, b))
         return false;
     wfre_name text = a->text, part = b->text;
-    size_t at = op == WFRE_SQ_STRSTARTS || op == WFRE_SQ_STRENDS ? 0 : position(text, part);
+    size_t at = op == WFRE_SQ_STRSTARTS || op == WFRE_SQ_STRENDS ? 0 : position(x, text, part);
     bool fits = part.length <= text.length;
     switch (op) {
     case WFRE_SQ_CONTAINS:
@@ -124,11 +126,9 @@ static bool change_case(wfre_sq_exec *x, bool upper, const wfre_sq_value *s, wfr
     if (!wfre_sq_is_stringy(s))
         return false;
     /* a character grows by at most one byte: from two to three */
-    char *out = wfre_arena_alloc(&x->scratch, s->text.length * 2 + 1, 1);
-    if (!out) {
-        (void)wfre_sq_no_memory(x);
+    char *out = wfre_sq_scratch_text(x, s->text.length * 2 + 1);
+    if (!out)
         return false;
-    }
     size_t used = 0;
     for (size_t i = 0, size; i < s->text.length; i += size) {
         wint_t c = (wint_t)wfre_sq_decode(s->text.bytes + i, s->text.length - i, &size);
@@ -154,11 +154,9 @@ static bool concat(wfre_sq_exec *x, const wfre_sq_value *arguments, uint32_t cou
                  strncasecmp(arguments[i].language.bytes, arguments[0].language.bytes,
                              arguments[i].language.length) == 0);
     }
-    char *out = wfre_arena_alloc(&x->scratch, length + 1, 1);
-    if (!out) {
-        (void)wfre_sq_no_memory(x);
+    char *out = wfre_sq_scratch_text(x, length + 1);
+    if (!out)
         return false;
-    }
     size_t used = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (arguments[i].text.length)
@@ -173,8 +171,7 @@ static bool concat(wfre_sq_exec *x, const wfre_sq_value *arguments, uint32_t cou
 static bool encode_for_uri(wfre_sq_exec *x, const wfre_sq_value *s, wfre_sq_value *value)
 {
     static const char HEX[] = "0123456789ABCDEF";
-    char *out =
-        wfre_sq_is_stringy(s) ? wfre_arena_alloc(&x->scratch, s->text.length * 3 + 1, 1) : NULL;
+    char *out = wfre_sq_is_stringy(s) ? wfre_sq_scratch_text(x, s->text.length * 3 + 1) : NULL;
     if (!out)
         return false;
     size_t used = 0;
@@ -250,6 +247,8 @@ static bool match(wfre_sq_exec *x, const wfre_sq_expression *e, const wfre_sq_va
     if (!regex)
         return false;
     *value = wfre_sq_truth(wfre_sq_regex_search(regex, arguments[0].text, &failed));
+    if (failed)
+        (void)wfre_sq_check_time(x);
     return !failed;
 }
 
@@ -260,9 +259,15 @@ static bool replace(wfre_sq_exec *x, const wfre_sq_expression *e, const wfre_sq_
     if (!wfre_sq_is_stringy(&arguments[0]) || arguments[2].type != WFRE_SQ_T_STRING)
         return false;
     wfre_sq_regex *regex = regex_of(x, e, &arguments[1], e->count > 3 ? &arguments[3] : NULL);
-    bool ok = regex && wfre_sq_regex_replace(regex, arguments[0].text, arguments[2].text, &out);
+    size_t most = x->memory_limit - (x->memory < x->memory_limit ? x->memory : x->memory_limit);
+    bool ok =
+        regex && wfre_sq_regex_replace(regex, arguments[0].text, arguments[2].text, most, &out);
     if (out.failed)
         (void)wfre_sq_no_memory(x);
+    else if (out.length > most)
+        (void)wfre_sq_charge(x, out.length, "the texts of an expression");
+    else if (!ok)
+        (void)wfre_sq_check_time(x);
     if (ok && !out.failed)
         *value = like(&arguments[0], wfre_sq_keep(x, out.data ? out.data : "", out.length));
     ok = ok && !out.failed && value->text.bytes;
@@ -508,6 +513,9 @@ static bool call_other(wfre_sq_exec *x, const wfre_sq_expression *e, const wfre_
 bool wfre_sq_call(wfre_sq_exec *x, const wfre_sq_expression *e, wfre_sq_value *a,
                   wfre_sq_value *value)
 {
+    for (uint32_t i = 0; i < e->count; i++)
+        if (wfre_sq_tick_text(x, a[i].text.length) != WFRE_SQ_GO)
+            return false;
     switch (e->op) {
     case WFRE_SQ_ABS:
     case WFRE_SQ_CEIL:
@@ -521,7 +529,7 @@ bool wfre_sq_call(wfre_sq_exec *x, const wfre_sq_expression *e, wfre_sq_value *a
     case WFRE_SQ_STRENDS:
     case WFRE_SQ_STRBEFORE:
     case WFRE_SQ_STRAFTER:
-        return string_pair(e->op, &a[0], &a[1], value);
+        return string_pair(x, e->op, &a[0], &a[1], value);
     case WFRE_SQ_YEAR:
     case WFRE_SQ_MONTH:
     case WFRE_SQ_DAY:

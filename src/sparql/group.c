@@ -124,7 +124,7 @@ static wfre_sq_flow add_value(wfre_sq_exec *x, tally *t, const wfre_sq_aggregate
         t->started = true;
         return WFRE_SQ_GO;
     }
-    wfre_sq_scratch_begin(x);
+    wfre_sq_mark mark = wfre_sq_scratch_begin(x);
     wfre_sq_flow flow = wfre_sq_value_of(x, term, &value);
     if (flow == WFRE_SQ_GO && a->kind == WFRE_SQ_GROUP_CONCAT)
         flow = add_text(x, t, a, &value);
@@ -132,7 +132,7 @@ static wfre_sq_flow add_value(wfre_sq_exec *x, tally *t, const wfre_sq_aggregate
         flow = add_extreme(x, t, a, &value, term);
     else if (flow == WFRE_SQ_GO)
         add_number(t, &value);
-    wfre_sq_scratch_end(x);
+    wfre_sq_scratch_end(x, mark);
     return flow;
 }
 
@@ -231,9 +231,9 @@ static wfre_sq_flow result_of(wfre_sq_exec *x, const wfre_sq_aggregate *a, const
     }
     if (!has)
         return WFRE_SQ_GO;
-    wfre_sq_scratch_begin(x);
+    wfre_sq_mark mark = wfre_sq_scratch_begin(x);
     wfre_sq_flow flow = wfre_sq_term_of(x, &value, term);
-    wfre_sq_scratch_end(x);
+    wfre_sq_scratch_end(x, mark);
     return flow;
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/scope.h"
+
 /* From this offset of the resolved text on, the user's text is `shift` bytes ahead. */
 typedef struct wfre_sq_jump {
     size_t at, shift;
@@ -19,10 +21,15 @@ static wfre_status out_of_memory(const wfre_sq_lexer *lexer)
 
 static size_t place(const wfre_sq_lexer *lexer, size_t at)
 {
-    size_t shift = 0;
-    for (size_t i = 0; i < lexer->jump_count && lexer->jumps[i].at <= at; i++)
-        shift = lexer->jumps[i].shift;
-    return at + shift;
+    size_t first = 0, end = lexer->jump_count; /* the jumps up to `first` are not behind `at` */
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (lexer->jumps[middle].at <= at)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return at + (first > 0 ? lexer->jumps[first - 1].shift : 0);
 }
 
 /* ---- characters --------------------------------------------------------------------------- */
@@ -477,6 +484,8 @@ static wfre_status read_token(wfre_sq_lexer *lexer, wfre_sq_token *token)
 wfre_status wfre_sq_lexer_next(wfre_sq_lexer *lexer, wfre_sq_token *token)
 {
     size_t before = lexer->at;
+    if ((++lexer->tokens & 1023) == 0)
+        CHECK(wfre_check_stop(lexer->error));
     skip_blanks(lexer);
     size_t begin = lexer->at;
     *token = (wfre_sq_token){

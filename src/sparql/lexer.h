@@ -38,12 +38,14 @@ typedef struct wfre_sq_lexer {
     struct wfre_sq_jump *jumps;
     size_t jump_count;
     wfre_arena *arena;
+    uint32_t tokens; /* so far; now and then one looks at the clock */
     wfre_error *error;
 } wfre_sq_lexer;
 
 /* The text must live as long as the arena. Fails if it is not UTF-8. */
 WFRE_NODISCARD wfre_status wfre_sq_lexer_open(wfre_sq_lexer *lexer, wfre_arena *arena,
                                               const char *text, size_t length, wfre_error *error);
+/* Fails also when it is time to stop. */
 WFRE_NODISCARD wfre_status wfre_sq_lexer_next(wfre_sq_lexer *lexer, wfre_sq_token *token);
 
 /* Whether a token is this word, in any case; or this sign. */

@@ -1,6 +1,8 @@
 /* Reading a whole query: prologue, form, dataset, WHERE, solution modifiers. */
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/scope.h"
 #include "sparql/iri.h"
 #include "sparql/parser.h"
 
@@ -575,6 +577,8 @@ wfre_status wfre_sparql_parse(const char *text, size_t length, const wfre_sparql
                               wfre_sparql **query, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    const wfre_scope outer = wfre_scope_current();
+    wfre_scope scope = outer;
     wfre_sparql *fresh = wfre_alloc_zero(1, sizeof *fresh);
     wfre_sq_parser *p = wfre_alloc_zero(1, sizeof *p);
     if (!fresh || !p) {
@@ -584,10 +588,16 @@ wfre_status wfre_sparql_parse(const char *text, size_t length, const wfre_sparql
     p->query = fresh;
     p->arena = &fresh->arena;
     p->error = error;
+    if (options && options->cancel)
+        scope.cancel = options->cancel;
+    if (options && options->timeout > 0)
+        scope.deadline = wfre_clock() + options->timeout;
+    (void)wfre_scope_enter(scope);
     TRY(parse(p, options, text, length));
     *query = fresh;
     fresh = NULL;
 cleanup:
+    (void)wfre_scope_enter(outer);
     if (p) {
         wfre_strings_free(&p->constants);
         wfre_free(p->labels);

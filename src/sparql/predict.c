@@ -45,9 +45,9 @@ static wfre_sq_flow set_slot(wfre_sq_exec *x, wfre_sq_slot slot, const wfre_sq_v
 {
     if (slot == WFRE_NONE)
         return WFRE_SQ_GO;
-    wfre_sq_scratch_begin(x);
+    wfre_sq_mark mark = wfre_sq_scratch_begin(x);
     wfre_sq_flow flow = wfre_sq_term_of(x, value, &x->row[slot]);
-    wfre_sq_scratch_end(x);
+    wfre_sq_scratch_end(x, mark);
     return flow;
 }
 

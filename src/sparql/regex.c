@@ -9,9 +9,10 @@
 #include <wctype.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "sparql/lexer.h"
 
-enum { PROGRAM = 1 << 16, GROUPS = 10, NESTING = 100, REPEATS = 1000 };
+enum { PROGRAM = 1 << 16, GROUPS = 10, NESTING = 100, REPEATS = 1000, CLOCK_WORK = 1 << 16 };
 
 typedef enum operation {
     CHARACTER, /* value */
@@ -75,6 +76,8 @@ struct wfre_sq_regex {
     threads now, next;
     uint32_t *marks; /* the step at which an instruction was entered last */
     uint32_t step;
+    uint32_t work;  /* instructions since the clock was looked at */
+    bool stopped;   /* the last search did not end */
     pending *stack; /* of enter(): an instruction is entered once a step, and leaves one behind */
     /* while compiling */
     const char *text;
@@ -624,6 +627,7 @@ static void enter(wfre_sq_regex *r, threads *list, const thread *from, const sub
         uint32_t place = stack[depth].at;
         while (r->marks[place] != r->step) {
             r->marks[place] = r->step;
+            r->work++;
             const instruction *i = &r->program[place];
             if (i->op == JUMP) {
                 place = i->first;
@@ -668,12 +672,19 @@ static bool find(wfre_sq_regex *r, const subject *s, size_t from, bool any, size
     thread start = {0};
     bool found = false;
     r->now.count = 0;
+    r->stopped = false;
     for (int i = 0; i < 2 * GROUPS; i++)
         start.ends[i] = SIZE_MAX;
     for (size_t here = from;;) {
         if (++r->step == 0) { /* marks of old steps would look new */
             memset(r->marks, 0, r->count * sizeof *r->marks);
             r->step = 1;
+        }
+        if (++r->work > CLOCK_WORK) {
+            r->work = 0;
+            r->stopped = wfre_stopped();
+            if (r->stopped)
+                return false;
         }
         r->next.count = 0;
         size_t size = 1;
@@ -710,8 +721,9 @@ bool wfre_sq_regex_search(wfre_sq_regex *regex, wfre_name text, bool *failed)
 {
     size_t ends[2 * GROUPS];
     const subject s = {text.bytes ? text.bytes : "", text.length};
-    *failed = false;
-    return find(regex, &s, 0, true, ends);
+    bool found = find(regex, &s, 0, true, ends);
+    *failed = regex->stopped;
+    return found;
 }
 
 /* One replacement; false if it is malformed. */
@@ -742,7 +754,7 @@ static bool put_replacement(const wfre_sq_regex *r, const subject *s, const size
     return true;
 }
 
-bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement,
+bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement, size_t most,
                            wfre_text *out)
 {
     size_t ends[2 * GROUPS], here = 0;
@@ -751,7 +763,7 @@ bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name repla
         return false;
     while (find(regex, &s, here, false, ends)) {
         wfre_text_append(out, s.text + here, ends[0] - here);
-        if (!put_replacement(regex, &s, ends, replacement, out))
+        if (!put_replacement(regex, &s, ends, replacement, out) || out->length > most)
             return false;
         if (ends[1] == ends[0]) { /* as with a bare $: go on behind the next character */
             size_t size = 0;
@@ -768,5 +780,5 @@ bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name repla
             break;
     }
     wfre_text_append(out, s.text + here, s.length - here);
-    return true;
+    return !regex->stopped && out->length <= most;
 }

@@ -17,12 +17,12 @@ WFRE_NODISCARD wfre_status wfre_sq_regex_compile(wfre_name pattern, wfre_name fl
                                                  locale_t locale, wfre_sq_regex **regex,
                                                  wfre_error *error);
 void wfre_sq_regex_free(wfre_sq_regex *regex);
-/* Whether it matches anywhere in the text; false also when out of memory, with *failed set. */
+/* Whether it matches anywhere in the text; false also when it is time to stop, with *failed set. */
 bool wfre_sq_regex_search(wfre_sq_regex *regex, wfre_name text, bool *failed);
 /* Appends the text with all matches replaced; $1 ... $9 and $0 in the replacement are what a group
  * and the whole match found. False if the replacement is malformed or the pattern matches nothing
- * at all ("" must not match). */
-bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement,
+ * at all ("" must not match), when it is time to stop, and with more than `most` bytes in `out`. */
+bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement, size_t most,
                            wfre_text *out);
 
 #endif

@@ -60,7 +60,8 @@ static wfre_sq_flow look_up_constants(wfre_sq_exec *x)
                                       .text = c->text,
                                       .datatype = c->datatype,
                                       .language = c->language};
-        if (wfre_sq_intern(x, &value, &x->constants[i]) != WFRE_SQ_GO)
+        if (wfre_sq_intern(x, &value, &x->constants[i]) != WFRE_SQ_GO ||
+            wfre_sq_tick(x) != WFRE_SQ_GO)
             return WFRE_SQ_FAIL;
     }
     return WFRE_SQ_GO;
@@ -186,7 +187,7 @@ static wfre_sq_flow give(wfre_sq_exec *x, giver *g, const wfre_rdf_id *ids,
                                          "the query has more than %llu results; use LIMIT",
                                          (unsigned long long)most));
     g->rows++;
-    wfre_sq_scratch_begin(x);
+    wfre_sq_mark mark = wfre_sq_scratch_begin(x);
     for (uint32_t i = 0; i < count && flow == WFRE_SQ_GO; i++)
         flow = make_term(x, slots ? ids[slots[i]] : ids[i], g->to->labels, &g->terms[i]);
     if (flow == WFRE_SQ_GO && g->to->row) {
@@ -194,7 +195,7 @@ static wfre_sq_flow give(wfre_sq_exec *x, giver *g, const wfre_rdf_id *ids,
         if (status != WFRE_OK)
             flow = wfre_sq_fail(x, status);
     }
-    wfre_sq_scratch_end(x);
+    wfre_sq_scratch_end(x, mark);
     return flow;
 }
 
@@ -244,7 +245,7 @@ static wfre_sq_flow construct_row(wfre_sq_sink *base, wfre_sq_exec *x)
     for (uint32_t i = 0; i < x->query->template_count; i++) {
         const wfre_sq_triple *t = &x->query->template[i];
         wfre_rdf_id ids[3];
-        if (fill_place(x, g, &t->subject, &ids[0]) != WFRE_SQ_GO ||
+        if (wfre_sq_tick(x) != WFRE_SQ_GO || fill_place(x, g, &t->subject, &ids[0]) != WFRE_SQ_GO ||
             fill_place(x, g, &t->predicate, &ids[1]) != WFRE_SQ_GO ||
             fill_place(x, g, &t->object, &ids[2]) != WFRE_SQ_GO)
             return WFRE_SQ_FAIL;

@@ -147,11 +147,11 @@ static wfre_sq_flow make_row(wfre_sq_exec *x, wfre_sq_sorter *s, sort_row *row, 
             return WFRE_SQ_FAIL;
         if (row->keys[i].term == WFRE_NONE)
             continue;
-        wfre_sq_scratch_begin(x);
+        wfre_sq_mark mark = wfre_sq_scratch_begin(x);
         wfre_sq_flow flow = wfre_sq_value_of(x, row->keys[i].term, &value);
         if (flow == WFRE_SQ_GO && !copy_value(s, &value, &row->keys[i], bytes))
             flow = wfre_sq_no_memory(x);
-        wfre_sq_scratch_end(x);
+        wfre_sq_scratch_end(x, mark);
         if (flow != WFRE_SQ_GO)
             return flow;
     }

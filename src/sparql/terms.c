@@ -11,23 +11,50 @@ enum { FIRST_SLOTS = 64 };
 
 /* ---- scratch ------------------------------------------------------------------------------ */
 
-void wfre_sq_scratch_begin(wfre_sq_exec *x)
+static void release_scratch(wfre_sq_exec *x, size_t bytes)
 {
-    if (x->evaluating++ == 0 && x->scratch.chunks)
-        wfre_arena_reset(&x->scratch);
+    wfre_sq_release(x, bytes);
+    x->scratch_bytes -= bytes;
 }
 
-void wfre_sq_scratch_end(wfre_sq_exec *x)
+wfre_sq_mark wfre_sq_scratch_begin(wfre_sq_exec *x)
 {
-    x->evaluating--;
+    if (x->evaluating++ == 0 && x->scratch.chunks) {
+        wfre_arena_reset(&x->scratch);
+        release_scratch(x, x->scratch_bytes);
+    }
+    return (wfre_sq_mark){x->scratch, x->scratch_bytes};
+}
+
+void wfre_sq_scratch_end(wfre_sq_exec *x, wfre_sq_mark mark)
+{
+    if (--x->evaluating == 0)
+        return;
+    wfre_arena_rewind(&x->scratch, mark.arena);
+    release_scratch(x, x->scratch_bytes - mark.bytes);
+}
+
+char *wfre_sq_scratch_text(wfre_sq_exec *x, size_t bytes)
+{
+    if (wfre_sq_tick_text(x, bytes) != WFRE_SQ_GO ||
+        wfre_sq_charge(x, bytes, "the texts of an expression") != WFRE_SQ_GO)
+        return NULL;
+    x->scratch_bytes += bytes;
+    char *text = wfre_arena_alloc(&x->scratch, bytes, 1);
+    if (!text)
+        (void)wfre_sq_no_memory(x);
+    return text;
 }
 
 wfre_name wfre_sq_keep(wfre_sq_exec *x, const char *bytes, size_t length)
 {
-    wfre_name name = {wfre_arena_text(&x->scratch, bytes, length), length};
-    if (!name.bytes)
-        (void)wfre_sq_no_memory(x);
-    return name;
+    char *copy = wfre_sq_scratch_text(x, length + 1);
+    if (copy) {
+        if (length)
+            memcpy(copy, bytes, length);
+        copy[length] = '\0';
+    }
+    return (wfre_name){copy, length};
 }
 
 /* ---- made-up terms ------------------------------------------------------------------------ */
