@@ -6,6 +6,7 @@
 #   make check-crash     every call on a file fails once, KILLS kills (default 200), losses of power
 #   make check-serve     the server with 10,000 malformed requests, 200 slow clients, 100 swaps
 #   make load            the server under load, beside its sessions: GRAPH=, MODEL=, QUERIES=, LOAD_SECONDS=60
+#   make restart         the server killed and started again: GRAPH=, MODEL=, RESTART_MS=50
 #   make fuzz            every fuzz target (or FUZZ="sparql rdf") until it computed FUZZ_SECONDS (60)
 #   make mutate          MUTATIONS (default 5000) mutated files of each format, under ASan+UBSan
 #   make demo            the main job end to end on WordNet, in less than ten minutes
@@ -22,9 +23,10 @@ MUTATIONS ?= 5000
 KILLS ?= 200
 CALLS ?= 200000
 LOAD_SECONDS ?= 60
+RESTART_MS ?= 50
 WERROR := $(if $(CI),-Dwerror=true)
 
-.PHONY: all deps check check-sanitize check-crash check-serve load fuzz fuzz-python mutate demo pictures bench \
+.PHONY: all deps check check-sanitize check-crash check-serve load restart fuzz fuzz-python mutate demo pictures bench \
     wheel install format clean
 
 all: $(BUILD)/build.ninja
@@ -60,6 +62,9 @@ load: all
 	@meson compile -C $(BUILD) client sessions >$(BUILD)/compile.log 2>&1 || { cat $(BUILD)/compile.log; exit 1; }
 	@WFRE=$(CURDIR)/$(BUILD)/wfre tests/serve/load.py $(GRAPH) $(MODEL) $(QUERIES) $(LOAD_SECONDS) \
 	    $(BUILD)/tests/serve
+
+restart: all
+	@WFRE=$(CURDIR)/$(BUILD)/wfre tests/serve/restart.py $(GRAPH) $(MODEL) $(RESTART_MS)
 
 fuzz: deps
 	@tools/run-fuzzers $(FUZZ_SECONDS) $(FUZZ)

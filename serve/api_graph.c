@@ -1,5 +1,6 @@
 /* GET /api/complete, /api/entity/ID, /api/around: looking around in the graph. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,11 +212,11 @@ static void grow(walk *w, size_t at)
         }
 }
 
-/* All edges between the nodes, each once. */
-static void put_edges(serve_buffer *buffer, const walk *w)
+/* All edges between the nodes, each once; not all of them if the time is over. */
+static void put_edges(serve_buffer *buffer, const walk *w, const wfre_cancel *cancel)
 {
     bool any = false;
-    for (size_t i = 0; i < w->count; i++)
+    for (size_t i = 0; i < w->count && wfre_cancel_status(cancel) == WFRE_OK; i++)
         for (wfre_relation r = 0; r < wfre_graph_relations(w->graph); r += 2) {
             wfre_list targets = wfre_graph_targets(w->graph, WFRE_TEST, r, w->nodes[i]);
             if (targets.count == 0)
@@ -232,6 +233,20 @@ static void put_edges(serve_buffer *buffer, const walk *w)
                 any = true;
             }
         }
+}
+
+/* Sends the answer, unless it was stopped on the way and only looks whole. */
+static void answer_if_whole(serve_request *request, const serve_worker *worker,
+                            serve_buffer *buffer)
+{
+    wfre_error error = {.code = wfre_cancel_status(worker->cancel), .offset = WFRE_NO_OFFSET};
+    if (error.code == WFRE_OK) {
+        serve_answer(request, MHD_HTTP_OK, SERVE_JSON, buffer);
+        return;
+    }
+    serve_buffer_free(buffer);
+    (void)snprintf(error.message, sizeof error.message, "the neighbourhood took too long");
+    serve_fail(request, &error);
 }
 
 void serve_around(serve_request *request, serve_worker *worker)
@@ -262,10 +277,10 @@ void serve_around(serve_request *request, serve_worker *worker)
         serve_put_entity(&buffer, worker->world, w.nodes[i]);
     }
     serve_put(&buffer, "],\"edges\":[");
-    put_edges(&buffer, &w);
+    put_edges(&buffer, &w, worker->cancel);
     serve_put_format(&buffer, "],\"cut\":%s}\n", w.cut ? "true" : "false");
     free(w.nodes);
-    serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);
+    answer_if_whole(request, worker, &buffer);
 }
 
 /* ---- completion --------------------------------------------------------------------------- */

@@ -112,18 +112,6 @@ static void put_prefixes(serve_buffer *buffer, const wfre_graph *graph)
     serve_put(buffer, "}");
 }
 
-static void put_examples(serve_buffer *buffer, serve_world *world)
-{
-    pthread_mutex_lock(&world->lock);
-    if (!world->examples) {
-        serve_buffer made = {0};
-        serve_put_examples(&made, world);
-        world->examples = made.bytes;
-    }
-    serve_put(buffer, world->examples ? world->examples : "[]");
-    pthread_mutex_unlock(&world->lock);
-}
-
 void serve_info(serve_request *request, serve_worker *worker)
 {
     const serve_options *options = request->server->options;
@@ -141,7 +129,7 @@ void serve_info(serve_request *request, serve_worker *worker)
     serve_put(&buffer, ",\"prefixes\":");
     put_prefixes(&buffer, worker->world->graph);
     serve_put(&buffer, ",\"examples\":");
-    put_examples(&buffer, worker->world);
+    serve_put(&buffer, serve_examples(worker->world));
     serve_put_format(&buffer, ",\"limits\":{\"timeout\":%g,\"rows\":%" PRIu64 ",\"body\":%zu}}\n",
                      options->timeout, options->rows, options->body);
     serve_answer(request, MHD_HTTP_OK, SERVE_JSON, &buffer);

@@ -2,6 +2,8 @@
  * has at least that entity as its answer; those with a handful of answers are kept. */
 #include "examples.h"
 
+#include "buffer.h"
+
 #include <string.h>
 
 enum { SHAPES = 6, ATTEMPTS = 300, MOST_ANSWERS = 30, MOST_PARTS = 3 };
@@ -131,7 +133,7 @@ static void put_example(serve_buffer *buffer, const draw *d, const wfre_query *q
     wfre_string_free(sentence);
 }
 
-void serve_put_examples(serve_buffer *buffer, const serve_world *world)
+static void put_examples(serve_buffer *buffer, const serve_world *world)
 {
     draw d = {.world = world, .state = wfre_graph_fingerprint(world->graph)};
     bool first = true;
@@ -152,4 +154,17 @@ void serve_put_examples(serve_buffer *buffer, const serve_world *world)
         wfre_exact_free(d.exact);
     }
     serve_put(buffer, "]");
+}
+
+const char *serve_examples(serve_world *world)
+{
+    pthread_mutex_lock(&world->lock);
+    if (!world->examples) {
+        serve_buffer made = {0};
+        put_examples(&made, world);
+        world->examples = made.bytes;
+    }
+    const char *examples = world->examples ? world->examples : "[]";
+    pthread_mutex_unlock(&world->lock);
+    return examples;
 }

@@ -2,11 +2,10 @@
 #ifndef WFRE_SERVE_EXAMPLES_H
 #define WFRE_SERVE_EXAMPLES_H
 
-#include "buffer.h"
 #include "world.h"
 
 /* [{"text","sentence","answers","predicted"}...]: questions of several shapes, drawn from the
- * graph, the same ones each time. */
-void serve_put_examples(serve_buffer *buffer, const serve_world *world);
+ * graph, the same ones each time; made when first asked for. Lives as long as the world. */
+const char *serve_examples(serve_world *world);
 
 #endif

@@ -237,6 +237,15 @@ static void run(serve_request *request, serve_worker *worker, const wfre_sparql 
 
 /* ---- the description ---------------------------------------------------------------------- */
 
+/* Whether it can stand in an IRI: letters, digits, and what an address or a port has. */
+static bool is_host(const char *host)
+{
+    for (; *host; host++)
+        if (!((*host | 32) >= 'a' && (*host | 32) <= 'z') && !strchr("0123456789.-_:[]", *host))
+            return false;
+    return true;
+}
+
 static void describe(serve_request *request, serve_worker *worker)
 {
     serve_buffer buffer = {0};
@@ -255,7 +264,7 @@ static void describe(serve_request *request, serve_worker *worker)
         return;
     }
     const char *scheme = request->server->cert ? "https" : "http";
-    if (host && strlen(host) < 255 && !host[strcspn(host, "<>\"{}|^`\\ \t")])
+    if (host && strlen(host) < 255 && is_host(host))
         (void)snprintf(endpoint, sizeof endpoint, "%s://%s%s", scheme, host, request->path);
     else
         (void)snprintf(endpoint, sizeof endpoint, "%s%s", request->server->address, request->path);

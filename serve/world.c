@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples.h"
+
 static pthread_mutex_t owners_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static wfre_status no_memory(wfre_error *error)
@@ -82,7 +84,9 @@ void serve_world_prepare(serve_world *world)
     wfre_completion first;
     size_t count;
     wfre_complete_options_default(&options);
-    /* Whoever types a name should not wait for the index; if it fails now, it is made then. */
+    /* The page begins with the examples, and whoever types a name should not wait for the index. If
+     * one of them fails now, it is made then. */
+    (void)serve_examples(world);
     wfre_status ignored =
         wfre_engine_complete(world->engine, "", 0, &options, &first, 1, &count, NULL);
     (void)ignored;

@@ -31,9 +31,9 @@ wfre_status serve_world_open(const char *graph, const char *model, uint64_t gene
 serve_world *serve_world_ref(serve_world *world);
 void serve_world_unref(serve_world *world);
 
-/* Makes what can wait until requests are answered: the index of names (0.3 s for a million), then
- * the tag, for which all weights are read (seconds for gigabytes of them). Until then answers have
- * no entity tag. */
+/* Makes what can wait until requests are answered: examples, the index of names (0.3 s for a
+ * million), then the tag, for which all weights are read (seconds for gigabytes of them). Until
+ * then answers have no entity tag. */
 void serve_world_prepare(serve_world *world);
 
 /* Whether the files are other ones now than those that were opened. */

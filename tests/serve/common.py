@@ -155,6 +155,14 @@ class Server:
                           self.get("/metrics").text, re.M)
         return float(found[1]) if found else 0.0
 
+    def cpu(self):
+        """Seconds of CPU that all its threads have used."""
+        tasks, used = f"/proc/{self.process.pid}/task", 0
+        for task in os.listdir(tasks):
+            with open(f"{tasks}/{task}/schedstat") as file:
+                used += int(file.read().split()[0])
+        return used / 1e9
+
     def memory(self):
         with open(f"/proc/{self.process.pid}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")

@@ -29,12 +29,6 @@ def questions(name, count, kind=None):
     return path
 
 
-def cpu(server):
-    with open(f"/proc/{server.process.pid}/stat") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def run(program, *arguments):
     done = subprocess.run([os.path.join(programs, program), *map(str, arguments)],
                           capture_output=True, text=True, check=True)
@@ -47,11 +41,11 @@ def direct(path, batch, seconds):
 
 
 def load(server, path, seconds, fields=""):
-    before = cpu(server)
+    before = server.cpu()
     answers, failed, took, median, p99, worst, own = run("client", server.port, path, CONNECTIONS,
                                                          seconds, fields)
     same(failed, 0, "failed requests")
-    return {"rate": answers / took, "cpu": 1e3 * (cpu(server) - before) / answers, "median": median,
+    return {"rate": answers / took, "cpu": 1e3 * (server.cpu() - before) / answers, "median": median,
             "p99": p99, "worst": worst, "own": own, "count": answers}
 
 
