@@ -38,7 +38,6 @@ export function Drawing({ drawing, selected, onSelect, label }) {
                 ${placed.boxes.map((b) => html`<g class=${`box ${b.kind}`} key=${b.id}>
                     <rect x=${b.x} y=${b.y} width=${b.width} height=${b.height} rx="14" />
                     <text x=${b.x + 12} y=${b.y + 16}>${b.kind === "or" ? "one of these" : "not this"}</text></g>`)}
-                ${placed.edges.map((e, i) => e.stem && html`<path key=${`s${i}`} class="stem" d=${e.stem} />`)}
                 ${placed.edges.map((e, i) => html`<path key=${i} class=${edgeClass(e)} d=${e.path}
                     marker-end=${e.equal ? undefined : `url(#arrow-${e.negated ? "no" : e.known ? "known" : e.known === false ? "likely" : "plain"})`} />`)}
             </svg>

@@ -48,9 +48,11 @@ function Missing({ id, info }) {
     </section>`;
 }
 
-function Attributes({ attributes }) {
-    if (!attributes?.length) return null;
-    return html`<dl class="attributes">${attributes.map((a, i) => html`<div key=${i}><dt title=${a.property}>${relationWords(a.name || a.property)}</dt>
+// What the heading does not say already.
+function Attributes({ attributes, said }) {
+    const shown = (attributes || []).filter((a) => !said.includes(a.value));
+    if (!shown.length) return null;
+    return html`<dl class="attributes">${shown.map((a, i) => html`<div key=${i}><dt title=${a.property}>${relationWords(a.name || a.property)}</dt>
         <dd lang=${a.language || undefined}>${a.value}${a.language && html` <small>${a.language}</small>`}</dd></div>`)}</dl>`;
 }
 
@@ -68,7 +70,7 @@ export function EntityPage({ id, info, theme, limit }) {
             ${data.description && html`<p class="lead">${data.description}</p>`}
             ${(data.iri || data.name) && html`<p class="quiet iri">${data.iri || data.name}</p>`}
             <section class="card" aria-labelledby="h-known"><h2 id="h-known" class="known">Known <span class="count">${plural(total, "fact")}</span></h2>
-                <${Attributes} attributes=${data.attributes} />
+                <${Attributes} attributes=${data.attributes} said=${[data.label, data.description]} />
                 ${data.relations.length === 0 && html`<${Empty}>Nothing in the graph is connected to this.</${Empty}>`}
                 ${data.relations.map((r) => html`<${Relation} key=${`${data.id} ${idOf(r)} ${r.inverse}`} id=${data.id} relation=${r} />`)}</section>
             <${Missing} key=${data.id} id=${data.id} info=${info} />

@@ -110,7 +110,7 @@ function narrow(nodes, edges, tree, room) {
         place(s);
     });
     for (const i of tree.extra) edges[i].width = labelWidth(edges[i], 120);
-    return { at, width: Math.min(room, end), height: y + 40, style: "narrow" };
+    return { at, width: Math.min(room, end), height: y + 40, style: "narrow", indent };
 }
 
 // The line of one edge, and where its label is. Arrows end at the border of the node.
@@ -127,11 +127,13 @@ function route(edge, index, layout, byId, tree, bend) {
     if (layout.style === "narrow" && !isExtra) {
         const childIsTo = tree.depth.get(edge.to) > tree.depth.get(edge.from);
         const parent = childIsTo ? a : b, child = childIsTo ? b : a, P = childIsTo ? A : B, C = childIsTo ? B : A;
-        const stem = parent.x - P.width / 2 + 18, right = child.x - C.width / 2;
-        // The last piece alone has the look of the edge; what is above it is shared.
-        edge.stem = `M${stem},${parent.y + NODE_HEIGHT / 2} L${stem},${child.y - 16}`;
-        const down = `M${stem},${child.y - 16} L${stem},${child.y - 8} Q${stem},${child.y} ${stem + 8},${child.y} L${right},${child.y}`;
-        edge.path = childIsTo ? down : `M${right},${child.y} L${stem + 8},${child.y} Q${stem},${child.y} ${stem},${child.y - 8} L${stem},${child.y - 16}`;
+        // Each edge has a line of its own from border to border. The first child's is the rightmost, so that none cross.
+        const siblings = tree.children.get(childIsTo ? edge.from : edge.to), before = siblings.findIndex((c) => c.edge === index);
+        const apart = Math.min(12, (Math.min(P.width, layout.indent) - 30) / Math.max(1, siblings.length - 1));
+        const stem = parent.x - P.width / 2 + 16 + apart * (siblings.length - 1 - before), right = child.x - C.width / 2;
+        const top = parent.y + NODE_HEIGHT / 2;
+        edge.path = childIsTo ? `M${stem},${top} L${stem},${child.y - 8} Q${stem},${child.y} ${stem + 8},${child.y} L${right},${child.y}`
+            : `M${right},${child.y} L${stem + 8},${child.y} Q${stem},${child.y} ${stem},${child.y - 8} L${stem},${top}`;
         return;
     }
     const leftToRight = a.x + A.width / 2 < b.x - B.width / 2, rightToLeft = b.x + B.width / 2 < a.x - A.width / 2;
