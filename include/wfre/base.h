@@ -153,9 +153,9 @@ WFRE_API void wfre_cancel_watch(wfre_cancel *cancel, bool (*stop)(void *context)
 /* WFRE_OK, WFRE_ERR_INTERRUPTED or WFRE_ERR_TIMEOUT. */
 WFRE_API wfre_status wfre_cancel_status(const wfre_cancel *cancel);
 /* From now on what this thread calls looks at `cancel` (NULL: at nothing), if it takes no
- * wfre_cancel of its own: scores (wfre/score.h) and whatever else divides its work among a pool. It
- * must not be in force in a training run, which has a monitor to stop it between two steps. Returns
- * the one before, for the caller to put back. */
+ * wfre_cancel of its own: scores (wfre/score.h) and whatever else divides its work among a pool. A
+ * training run does not, which has a monitor to stop it. Returns the one before, for the caller to
+ * put back. */
 WFRE_API wfre_cancel *wfre_cancel_here(wfre_cancel *cancel);
 
 /* ---- files -------------------------------------------------------------------------------- */

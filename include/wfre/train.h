@@ -154,8 +154,9 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_create(const wfre_graph *graph,
                                                         wfre_error *error);
 WFRE_API void wfre_trainer_free(wfre_trainer *trainer);
 
-/* One step. Fails with WFRE_ERR_NUMERIC, and with advice, if the loss is not finite; the model then
- * stays as it was. */
+/* One step. Fails with WFRE_ERR_NUMERIC, and with advice, if the loss is not finite, and with
+ * WFRE_ERR_INTERRUPTED if it is stopped (wfre_cancel_here). The model then stays as it was, and the
+ * step can be made again, with the same result. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_step(wfre_trainer *trainer, wfre_error *error);
 WFRE_API bool wfre_trainer_done(const wfre_trainer *trainer);
 WFRE_API wfre_train_status wfre_trainer_status(const wfre_trainer *trainer);
@@ -170,7 +171,7 @@ typedef struct wfre_train_run {
                                   NAME.unfinished.safetensors (the best so far) and NAME.lock */
     const char *from;          /* start with this model's weights; NULL: at random */
     bool resume;               /* go on from the checkpoint, if there is one; else begin anew */
-    double checkpoint_seconds; /* between checkpoints */
+    double checkpoint_seconds; /* between checkpoints; negative: none at all */
     const char *queries;       /* validation query set (*.tsv); NULL: sampled from the graph */
     uint32_t validate;         /* validation queries of each type; 0: no validation */
     uint32_t calibrate;        /* queries of each type for what is fitted at the end; 0: none */
@@ -204,9 +205,10 @@ typedef struct wfre_train_summary {
 
 /* Trains and writes the model: the one with the best validation (the mean of its MRR on questions,
  * averaged over types, and on link prediction), or the last without. One run at a
- * time can have an output: another fails with WFRE_ERR_IO and names its process. When interrupted
- * it writes a checkpoint and returns WFRE_ERR_INTERRUPTED. The monitor's report carries the state
- * of the run in its note. */
+ * time can have an output: another fails with WFRE_ERR_IO and names its process. When interrupted,
+ * which it is within a step, too, it writes a checkpoint of the last whole step and returns
+ * WFRE_ERR_INTERRUPTED; before there is anything to keep it writes none. The monitor's report
+ * carries the state of the run in its note. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train(const wfre_graph *graph,
                                                const wfre_train_settings *settings,
                                                const wfre_train_run *run, wfre_pool *pool,

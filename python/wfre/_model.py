@@ -396,7 +396,7 @@ def _run(
     setattr(run, "from", keep[1])
     run.queries = keep[2]
     run.resume = resume
-    run.checkpoint_seconds = 60
+    run.checkpoint_seconds = 60 if path is not None else -1  # what is in memory is not resumed
     run.validate = validate
     run.calibrate = calibrate
     if callback is not None:

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/disk.h"
+#include "base/watch.h"
 #include "eval/evaluation.h"
 #include "eval/partial.h"
 #include "exact/exact.h"
@@ -82,7 +83,7 @@ static void add_cost(run *r)
  * can be saved, the evaluation goes on without. */
 static wfre_status save_if_due(run *r, uint64_t done, wfre_error *error)
 {
-    bool stop = wfre_interrupted(r->monitor);
+    bool stop = wfre_stopped() || wfre_interrupted(r->monitor);
     wfre_report(r->monitor, "evaluating", done, r->set->count,
                 r->saved == WFRE_OK ? NULL : r->unsaved.message);
     add_cost(r);
@@ -100,7 +101,7 @@ static wfre_status save_if_due(run *r, uint64_t done, wfre_error *error)
         return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
                          "interrupted after %llu of %u queries; the same command goes on from %s",
                          (unsigned long long)done, r->set->count, r->options->partial);
-    return wfre_check_interrupt(r->monitor, error);
+    return stop ? wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET, "interrupted") : WFRE_OK;
 }
 
 /* Collects the next unranked queries from *next on; returns how many. */
@@ -147,23 +148,38 @@ cleanup:
     return status;
 }
 
+/* Ranks the next queries from *next on, which then is behind them. */
+static wfre_status rank_some(run *r, wfre_pool *pool, uint32_t *next, wfre_error *error)
+{
+    wfre_rank_query batch[WFRE_RANK_BATCH];
+    uint32_t ids[WFRE_RANK_BATCH], behind = *next;
+    wfre_rank_cost cost = r->cost;
+    size_t count = collect(r, &behind, batch, ids);
+    if (count > 0 && !r->session)
+        CHECK(wfre_session_open(r->graph, r->model, pool, &r->session, error));
+    if (count > 0)
+        CHECK(wfre_rank(r->session, &r->way, r->options->known, batch, count, &cost, error));
+    for (size_t i = 0; i < count; i++)
+        r->evaluation->queries[ids[i]].ranked = true;
+    r->cost = cost;
+    *next = behind;
+    return WFRE_OK;
+}
+
+/* An interruption may come within a batch: what was ranked before it is saved. */
 static wfre_status rank_all(run *r, wfre_pool *pool, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    wfre_rank_query batch[WFRE_RANK_BATCH];
-    uint32_t ids[WFRE_RANK_BATCH], next = 0;
+    uint32_t next = 0;
     r->next_save = wfre_clock() + SAVE_SECONDS;
-    for (;;) {
+    do {
         TRY(save_if_due(r, next, error));
-        size_t count = collect(r, &next, batch, ids);
-        if (count == 0)
-            break;
-        if (!r->session)
-            TRY(wfre_session_open(r->graph, r->model, pool, &r->session, error));
-        TRY(wfre_rank(r->session, &r->way, r->options->known, batch, count, &r->cost, error));
-        for (size_t i = 0; i < count; i++)
-            r->evaluation->queries[ids[i]].ranked = true;
-    }
+        status = rank_some(r, pool, &next, error);
+        if (status == WFRE_ERR_INTERRUPTED)
+            status = save_if_due(r, next, error);
+        TRY(status);
+    } while (next < r->set->count);
+    TRY(save_if_due(r, next, error));
     r->evaluation->info.method = wfre_rank_method(r->model, &r->way);
 cleanup:
     wfre_session_free(r->session);
@@ -179,13 +195,15 @@ wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *
     GIVEN(model);
     GIVEN(set);
     wfre_status status = WFRE_OK;
+    wfre_watch watch = {0};
     run r = {.started = wfre_clock(),
              .graph = graph,
              .model = model,
              .set = set,
              .options = options,
              .way = options->way ? *options->way : model->settings.way,
-             .monitor = monitor};
+             .monitor = &watch.monitor};
+    TRY(wfre_watch_begin(&watch, monitor, error));
     TRY(wfre_model_check_graph(model, graph, error));
     TRY(wfre_evaluation_create(set, graph, options->label ? options->label : "model", &r.evaluation,
                                error));
@@ -207,7 +225,7 @@ wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *
     TRY(rank_all(&r, pool, error));
     TRY(wfre_evaluation_finish(r.evaluation, options->bootstrap, options->seed, pool, error));
     if (options->strata)
-        TRY(wfre_evaluation_stratify(r.evaluation, graph, set, options, monitor, error));
+        TRY(wfre_evaluation_stratify(r.evaluation, graph, set, options, r.monitor, error));
     if (options->partial && options->keep)
         TRY(wfre_partial_write(r.evaluation, r.key, options->partial, error));
     else if (options->partial)
@@ -215,6 +233,7 @@ wfre_status wfre_evaluate_model_with(const wfre_graph *graph, const wfre_model *
     *evaluation = r.evaluation;
     r.evaluation = NULL;
 cleanup:
+    wfre_watch_end(&watch);
     wfre_evaluation_free(r.evaluation);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/watch.h"
 #include "eval/report.h"
 #include "graph/graph.h"
 #include "measure/links.h"
@@ -156,6 +157,7 @@ wfre_status wfre_evaluate_links(const wfre_graph *graph, const wfre_model *model
                                 const wfre_monitor *monitor, wfre_links **result, wfre_error *error)
 {
     wfre_status status;
+    wfre_watch watch = {0};
     double start = wfre_clock();
     wfre_links *links = wfre_alloc_zero(1, sizeof *links);
     run *r = wfre_alloc_zero(1, sizeof *r);
@@ -165,7 +167,8 @@ wfre_status wfre_evaluate_links(const wfre_graph *graph, const wfre_model *model
     r->model = model;
     r->options = options;
     r->way = options->way ? *options->way : model->settings.way;
-    r->monitor = monitor;
+    TRY(wfre_watch_begin(&watch, monitor, error));
+    r->monitor = &watch.monitor;
     if (options->split == WFRE_VALID || options->split == WFRE_TEST)
         r->all = 2 * wfre_links_added(graph, options->split);
     TRY(check(r, error));
@@ -183,6 +186,7 @@ wfre_status wfre_evaluate_links(const wfre_graph *graph, const wfre_model *model
     *result = links;
     links = NULL;
 cleanup:
+    wfre_watch_end(&watch);
     if (r) {
         wfre_session_free(r->session);
         wfre_free(r->totals);

@@ -271,24 +271,21 @@ static void reference_piece(void *context, size_t row, unsigned worker)
     wfre_gemm_reference_row(run->jobs, run->precision, row);
 }
 
-static void run_reference(gemm_run run)
+static wfre_status run_reference(gemm_run run, wfre_error *error)
 {
     for (size_t left = run.count; left > 0; left--, run.jobs++)
-        wfre_pool_run(run.linalg->pool, run.jobs->m, reference_piece, &run);
+        CHECK(wfre_pool_try(run.linalg->pool, run.jobs->m, reference_piece, &run, error));
+    return WFRE_OK;
 }
 
 wfre_status wfre_gemm(wfre_linalg *linalg, wfre_precision precision, const wfre_gemm_job *jobs,
                       size_t count, wfre_error *error)
 {
     gemm_run run = {linalg, linalg->kernels.gemm[precision], precision, jobs, count, 0};
-    if (!run.table) {
-        run_reference(run);
-        return WFRE_OK;
-    }
-    wfre_status status = make_cuts(&run, error);
-    if (status != WFRE_OK)
-        return status;
-    wfre_pool_run(linalg->pool, run.blocks, gemm_piece, &run);
+    if (!run.table)
+        return run_reference(run, error);
+    CHECK(make_cuts(&run, error));
+    CHECK(wfre_pool_try(linalg->pool, run.blocks, gemm_piece, &run, error));
     for (size_t i = 0; i < count; i++)
         if (linalg->cuts[i].slices > 1)
             add_slices(&run, i);

@@ -179,7 +179,7 @@ wfre_status wfre_row_masks_forward(wfre_row_masks *masks, const wfre_weights_job
     task.blocks = masks->blocks + first;
     task.input = input;
     task.target = linear;
-    wfre_pool_run(job->pool, masks->count - first, forward_block, &task);
+    CHECK(wfre_pool_try(job->pool, masks->count - first, forward_block, &task, error));
     for (size_t i = first; i < masks->count; i++)
         if (masks->blocks[i].failed)
             return wfre_fail_memory(error, "drawing masks");
@@ -203,8 +203,9 @@ static void backward_block(void *context, size_t chunk, unsigned worker)
         }
 }
 
-void wfre_row_masks_backward(wfre_row_masks *masks, const wfre_weights_job *job,
-                             const wfre_program_level *level, const float *slope, float *slope_in)
+wfre_status wfre_row_masks_backward(wfre_row_masks *masks, const wfre_weights_job *job,
+                                    const wfre_program_level *level, const float *slope,
+                                    float *slope_in, wfre_error *error)
 {
     mask_task task = open_task(masks, job);
     size_t first = 0, last;
@@ -215,7 +216,7 @@ void wfre_row_masks_backward(wfre_row_masks *masks, const wfre_weights_job *job,
     task.blocks = masks->blocks + first;
     task.slope = slope;
     task.target = slope_in;
-    wfre_pool_run(job->pool, last - first, backward_block, &task);
+    return wfre_pool_try(job->pool, last - first, backward_block, &task, error);
 }
 
 /* ---- gradients of the parameters ---------------------------------------------------------- */
@@ -242,12 +243,13 @@ static void gradient_matrix(void *context, size_t j, unsigned worker)
     }
 }
 
-void wfre_row_masks_gradients(wfre_row_masks *masks, const wfre_weights_job *job,
-                              const float *slope, const float *input, wfre_layer *out)
+wfre_status wfre_row_masks_gradients(wfre_row_masks *masks, const wfre_weights_job *job,
+                                     const float *slope, const float *input, wfre_layer *out,
+                                     wfre_error *error)
 {
     mask_task task = open_task(masks, job);
     task.slope = slope;
     task.input = input;
     task.out = out;
-    wfre_pool_run(job->pool, task.matrices, gradient_matrix, &task);
+    return wfre_pool_try(job->pool, task.matrices, gradient_matrix, &task, error);
 }

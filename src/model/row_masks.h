@@ -30,10 +30,15 @@ WFRE_NODISCARD wfre_status wfre_row_masks_forward(wfre_row_masks *masks,
                                                   const float *input, float *linear,
                                                   wfre_error *error);
 /* The same for `slope_in`, the gradient of the input, given that of the output. */
-void wfre_row_masks_backward(wfre_row_masks *masks, const wfre_weights_job *job,
-                             const wfre_program_level *level, const float *slope, float *slope_in);
+WFRE_NODISCARD wfre_status wfre_row_masks_backward(wfre_row_masks *masks,
+                                                   const wfre_weights_job *job,
+                                                   const wfre_program_level *level,
+                                                   const float *slope, float *slope_in,
+                                                   wfre_error *error);
 /* And for the gradients of coefficients, bases and biases, over all levels. */
-void wfre_row_masks_gradients(wfre_row_masks *masks, const wfre_weights_job *job,
-                              const float *slope, const float *input, wfre_layer *out);
+WFRE_NODISCARD wfre_status wfre_row_masks_gradients(wfre_row_masks *masks,
+                                                    const wfre_weights_job *job, const float *slope,
+                                                    const float *input, wfre_layer *out,
+                                                    wfre_error *error);
 
 #endif

@@ -180,6 +180,7 @@ wfre_status wfre_run_backward(wfre_run *run, const wfre_tensor *gradients, wfre_
             memset(gradients[i].data, 0, gradients[i].count * sizeof(float));
     for (uint32_t i = program->level_count; i-- > 0;) {
         const wfre_program_level *level = &program->levels[i];
+        CHECK(wfre_check_stop(error));
         wfre_pass_rows(pass, level->combine_begin, level->combine_end, 0, combine_backward);
         CHECK(run->family->project.backward(pass, level, gradients, error));
     }

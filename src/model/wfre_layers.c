@@ -204,8 +204,8 @@ wfre_status wfre_layers_backward(wfre_pass *pass, const wfre_program_level *leve
         CHECK(linear_products(pass, level, l, true, error));
         wfre_weights_job job = weights_job(pass, l);
         if (wfre_row_masks_used(&job))
-            wfre_row_masks_backward(&state->masks, &job, level, state->slope,
-                                    layers_of(pass)->slope_in);
+            CHECK(wfre_row_masks_backward(&state->masks, &job, level, state->slope,
+                                          layers_of(pass)->slope_in, error));
     }
     wfre_pass_rows(pass, level->project_begin, level->project_end, level->projection_offset,
                    gather_backward);
@@ -266,7 +266,8 @@ wfre_status wfre_layers_finish(wfre_pass *pass, const wfre_tensor *gradients, wf
         CHECK(
             wfre_weights_backward(&state->weights, &job, state->slope, state->input, &out, error));
         if (wfre_row_masks_used(&job))
-            wfre_row_masks_gradients(&state->masks, &job, state->slope, state->input, &out);
+            CHECK(wfre_row_masks_gradients(&state->masks, &job, state->slope, state->input, &out,
+                                           error));
     }
     return WFRE_OK;
 }

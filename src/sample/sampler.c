@@ -259,7 +259,7 @@ wfre_status wfre_sampler_step(wfre_sampler *sampler, wfre_pool *pool, uint64_t s
     sampler->step_types = types;
     sampler->count = count;
     CHECK(prepare_step(sampler, pool ? wfre_pool_threads(pool) : 1, chunks, error));
-    wfre_pool_run(pool, chunks, sample_chunk, sampler);
+    CHECK(wfre_pool_try(pool, chunks, sample_chunk, sampler, error));
     for (size_t i = 0; i < chunks; i++) {
         if (sampler->chunks[i].status != WFRE_OK) {
             if (error)

@@ -410,8 +410,10 @@ static wfre_status compute_logits(matrix_task *task, wfre_error *error)
     wfre_status status = reserve(engine, task, error);
     if (status != WFRE_OK)
         return status;
-    wfre_pool_run(engine->pool, blocks_of(batch->candidates), prepare_candidates, task);
-    wfre_pool_run(engine->pool, blocks_of(batch->branch_count), prepare_branches, task);
+    CHECK(
+        wfre_pool_try(engine->pool, blocks_of(batch->candidates), prepare_candidates, task, error));
+    CHECK(
+        wfre_pool_try(engine->pool, blocks_of(batch->branch_count), prepare_branches, task, error));
     return score_product(task, error);
 }
 
@@ -421,12 +423,13 @@ static wfre_status add_loss(matrix_task *task, double *loss, wfre_error *error)
     const wfre_loss_batch *batch = task->batch;
     wfre_pool *pool = task->engine->pool;
     CHECK(compute_logits(task, error));
-    wfre_pool_run(pool, batch->queries, query_gradient, task);
+    CHECK(wfre_pool_try(pool, batch->queries, query_gradient, task, error));
     if (!task->engine->surrogate)
-        wfre_pool_run(pool, (batch->candidates + COLUMNS - 1) / COLUMNS, column_sums, task);
+        CHECK(wfre_pool_try(pool, (batch->candidates + COLUMNS - 1) / COLUMNS, column_sums, task,
+                            error));
     CHECK(gradient_products(task, error));
-    wfre_pool_run(pool, blocks_of(batch->branch_count), finish_branches, task);
-    wfre_pool_run(pool, blocks_of(batch->candidates), finish_candidates, task);
+    CHECK(wfre_pool_try(pool, blocks_of(batch->branch_count), finish_branches, task, error));
+    CHECK(wfre_pool_try(pool, blocks_of(batch->candidates), finish_candidates, task, error));
     for (size_t q = 0; q < batch->queries; q++)
         *loss += task->engine->losses[q];
     return WFRE_OK;
@@ -510,7 +513,7 @@ wfre_status wfre_loss_hardest(wfre_matrix_engine *engine, const wfre_loss_batch 
         !WFRE_RESERVE(&engine->hard_begin, &engine->capacity_hard_begin, batch->queries + 1))
         return wfre_fail_memory(error, "choosing hard candidates");
     CHECK(compute_logits(&task, error));
-    wfre_pool_run(engine->pool, batch->queries, find_hardest, &task);
+    CHECK(wfre_pool_try(engine->pool, batch->queries, find_hardest, &task, error));
     engine->hard_begin[0] = 0; /* then close the gaps */
     for (size_t q = 0; q < batch->queries; q++) {
         uint32_t count = engine->hard_begin[q + 1];

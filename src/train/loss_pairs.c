@@ -240,10 +240,9 @@ static wfre_status run_group(wfre_pair_engine *e, const wfre_loss_batch *batch, 
         used += query_pairs(batch, q);
     }
     group_task task = {e, batch, first, pair_begin};
-    wfre_pool_run(e->pool, last - first, query_gradient, &task);
-    wfre_pool_run(e->pool, (batch->candidates + ENTITY_BLOCK - 1) / ENTITY_BLOCK, entity_gradient,
-                  &task);
-    return WFRE_OK;
+    CHECK(wfre_pool_try(e->pool, last - first, query_gradient, &task, error));
+    return wfre_pool_try(e->pool, (batch->candidates + ENTITY_BLOCK - 1) / ENTITY_BLOCK,
+                         entity_gradient, &task, error);
 }
 
 wfre_status wfre_loss_pairs(wfre_pair_engine *e, const wfre_loss_batch *batch, double *loss,

@@ -158,7 +158,7 @@ wfre_status wfre_loss_relations(wfre_relation_engine *engine, const wfre_relatio
         !wfre_reserve_tensor(&engine->scratch, &engine->scratch_capacity,
                              engine->stride * wfre_pool_threads(engine->pool)))
         return wfre_fail_memory(error, "asking for relations; lower relation-facts");
-    wfre_pool_run(engine->pool, batch->facts, ask_relation, &task);
+    CHECK(wfre_pool_try(engine->pool, batch->facts, ask_relation, &task, error));
     for (size_t f = 0; f < batch->facts; f++) {
         *loss += engine->losses[f] / engine->settings.model.members;
         engine->vectors->axpy(batch->dim, 1, engine->targets + f * batch->dim,

@@ -1,5 +1,8 @@
 /* A whole training run: steps, progress, checkpoints, validation, a log and a picture.
  *
+ * It can be interrupted at any time, also within a step (base/watch.h). The checkpoint is then that
+ * of the last whole step.
+ *
  * Nothing here changes what is learned: a run that was interrupted and resumed, however often, ends
  * with the same bits (when its length is given in steps). */
 #include <inttypes.h>
@@ -10,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "base/watch.h"
 #include "model/calibration.h"
 #include "model/extend.h"
 #include "model/file.h"
@@ -44,7 +48,8 @@ typedef struct training {
     const wfre_graph *graph;
     const wfre_train_run *run;
     wfre_pool *pool;
-    const wfre_monitor *monitor;
+    wfre_watch watch;
+    const wfre_monitor *monitor; /* the watch's */
     wfre_trainer *trainer;
     wfre_queryset *opened;        /* to be closed */
     const wfre_queryset *queries; /* for validation; NULL: sampled ones */
@@ -191,12 +196,13 @@ static wfre_status write_checkpoint(const training *s, wfre_error *error)
                                  s->next_validation, error);
 }
 
-/* Keeps the state of the run; returns that it was interrupted. */
+/* Keeps the state of the run, if that is wanted; returns that it was interrupted. */
 static wfre_status stop(training *s, wfre_error *error)
 {
-    wfre_status status = write_checkpoint(s, error);
-    if (status != WFRE_OK)
-        return status;
+    if (s->run->checkpoint_seconds < 0)
+        return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
+                         "interrupted at step %" PRIu64, s->trainer->step);
+    CHECK(write_checkpoint(s, error));
     return wfre_fail(error, WFRE_ERR_INTERRUPTED, WFRE_NO_OFFSET,
                      "interrupted at step %" PRIu64 "; `resume` goes on from %s", s->trainer->step,
                      s->outputs.checkpoint);
@@ -221,7 +227,9 @@ static wfre_status between_steps(training *s, wfre_error *error)
     report(s);
     if (s->run->step) {
         wfre_train_status now = wfre_trainer_status(s->trainer);
+        wfre_watch_leave(&s->watch);
         s->run->step(s->run->context, &now, s->last.mrr);
+        wfre_watch_enter(&s->watch);
     }
     if (progress >= s->next_log) {
         s->next_log += 1.0 / LOG_POINTS;
@@ -229,7 +237,7 @@ static wfre_status between_steps(training *s, wfre_error *error)
     }
     CHECK(validate_if_due(s, error));
     CHECK(wfre_check_interrupt(s->monitor, error));
-    if (wfre_clock() >= s->next_checkpoint) {
+    if (s->run->checkpoint_seconds >= 0 && wfre_clock() >= s->next_checkpoint) {
         CHECK(write_checkpoint(s, error));
         s->next_checkpoint = wfre_clock() + s->run->checkpoint_seconds;
     }
@@ -567,7 +575,7 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
     training s = {.graph = graph,
                   .run = run,
                   .pool = pool,
-                  .monitor = monitor,
+                  .monitor = &s.watch.monitor,
                   .best = {-1, -1},
                   .last = {-1, -1},
                   .calibration = -1,
@@ -575,8 +583,10 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
     wfre_status status;
     TRY(check_lifts(settings, error));
     TRY(check_edges(settings, error));
+    TRY(wfre_watch_begin(&s.watch, monitor, error));
     TRY(begin(&s, settings, error));
     status = proceed(&s, error);
+    wfre_watch_end(&s.watch);
     if (status == WFRE_ERR_INTERRUPTED)
         status = stop(&s, error);
     TRY(status);
@@ -592,6 +602,7 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                                     .questions = s.questions,
                                     .links = s.links};
 cleanup:
+    wfre_watch_end(&s.watch);
     end(&s);
     return status;
 }

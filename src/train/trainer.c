@@ -1,5 +1,9 @@
 /* One training step after another: draw, embed, score, carry gradients back, update.
  *
+ * A step may be stopped (base/scope.h) until it updates: so far it has only filled what the next
+ * step fills anew, and what is learned is that of the last whole step. The update is made as a
+ * whole.
+ *
  * Entities that a batch touches are copied (clamped) into a table of slots; the loss and the
  * embedding leave their gradients there, and the optimizer reads them from there. All sums have a
  * fixed order. */
@@ -12,6 +16,7 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/rng.h"
+#include "base/scope.h"
 #include "graph/graph.h"
 #include "model/run.h"
 #include "train/settings.h"
@@ -62,8 +67,8 @@ static wfre_status embed(wfre_trainer *t, wfre_error *error)
     CHECK(wfre_run_forward(t->run, &t->program, &noise, error));
     for (uint32_t r = 0; r < t->program.root_count; r++)
         memcpy(t->branches + r * d, wfre_run_row(t->run, t->program.roots[r]), d * sizeof(float));
-    wfre_pool_run(t->pool, (t->batch->slot_count + BLOCK_ROWS - 1) / BLOCK_ROWS, fill_table, t);
-    return WFRE_OK;
+    return wfre_pool_try(t->pool, (t->batch->slot_count + BLOCK_ROWS - 1) / BLOCK_ROWS, fill_table,
+                         t, error);
 }
 
 /* ---- loss --------------------------------------------------------------------------------- */
@@ -327,6 +332,7 @@ wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
     double scored = wfre_clock();
     CHECK(carry_back(t, error));
     CHECK(check_finite(t, loss, error));
+    CHECK(wfre_check_stop(error));
     double carried = wfre_clock();
     update(t);
     double updated = wfre_clock();

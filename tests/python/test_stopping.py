@@ -18,12 +18,14 @@ numpy = pytest.importorskip("numpy")
 # ---- Ctrl-C ---------------------------------------------------------------------------------
 
 
-def interrupted(work, after=0.2):
+def interrupted(work, after=0.2, begun=None):
     """Seconds from a SIGINT to the KeyboardInterrupt that it makes of ``work``; None if that ended
-    before. The signal is sent by another thread, which waits until the work has begun."""
+    before. The signal is sent by another thread, some time behind the event ``begun``."""
     sent = []
 
     def send():
+        if begun is not None:
+            begun.wait()
         time.sleep(after)
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
@@ -56,11 +58,11 @@ HARD = "?x : " + " & ".join(
 )
 
 
-def promptly(work):
+def promptly(work, begun=None):
     """The best of some attempts: a busy machine may let any of them wait."""
     times = []
     for _ in range(20):
-        took = interrupted(work)
+        took = interrupted(work, begun=begun)
         assert took is not None, "it ended before it could be interrupted"
         times.append(took)
         if took < 0.2:
@@ -78,11 +80,46 @@ def test_interrupt_sparql(clique):
     promptly(lambda: clique.sparql(query))
 
 
-def test_interrupt_train(graph, tmp_path):
-    """Between two steps."""
+def test_interrupt_train(graph, clique, tmp_path):
+    """Within a step, too, which takes seconds on a dense graph; nothing is lost."""
+    promptly(lambda: wfre.train(clique, time="60s"))
     path = tmp_path / "m.safetensors"
-    promptly(lambda: wfre.train(graph, path, time="60s", dim=40, batch=32, validate=0))
-    assert wfre.train(graph, path, resume=True, time=0.1).history
+    begun, done, resumed = threading.Event(), [], []
+
+    def note(step):
+        done.append(step.step)
+        begun.set()
+
+    def end(step):
+        resumed.append(step.step)
+        raise RuntimeError("enough")
+
+    settings = dict(steps=100000, dim=40, batch=32, validate=0)
+    promptly(lambda: wfre.train(graph, path, callback=note, **settings), begun)
+    assert (tmp_path / "m.checkpoint").exists()
+    with pytest.raises(RuntimeError, match="enough"):
+        wfre.train(graph, path, resume=True, callback=end, **settings)
+    # It went on where it was; Ctrl-C may have come before the last step was noted.
+    assert resumed[0] - done[-1] in (1, 2)
+
+
+def test_interrupted_steps_are_lost_whole(graph, tmp_path):
+    """A run that is interrupted again and again ends with the bits of one that is not."""
+    settings = dict(steps=60, dim=40, batch=256, validate=0, calibrate=0, seed=3)
+    whole = wfre.train(graph, **settings).embeddings.copy()
+    path, times = tmp_path / "m.safetensors", 0
+    model = None
+    while model is None:
+        old = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.05 * 1.2 ** min(times, 30))
+            model = wfre.train(graph, path, resume=True, **settings)
+        except KeyboardInterrupt:
+            times += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, old)
+    assert times > 0 and (model.embeddings == whole).all()
 
 
 def test_interrupt_scores():

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+#include "base/clock.h"
+#include "base/scope.h"
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -30,6 +33,45 @@ static void test_threads(void **state)
         }
         wfre_trainer_free(first);
     }
+    wfre_graph_close(graph);
+}
+
+/* A step that is stopped, wherever that is, changes nothing: made again it is what it would have
+ * been. */
+static void test_stopped_steps(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_pool *pool;
+    assert_ok(wfre_pool_create(2, &pool, error));
+    for (int variant = 0; variant < VARIANTS; variant++) {
+        wfre_train_settings settings = recipe(variant);
+        wfre_trainer *whole, *stopped;
+        int stops = 0;
+        assert_ok(wfre_trainer_create(graph, &settings, pool, &whole, error));
+        assert_ok(wfre_trainer_create(graph, &settings, pool, &stopped, error));
+        choose_updates(whole, variant);
+        choose_updates(stopped, variant);
+        for (int step = 0; step < 4; step++) {
+            wfre_status status = WFRE_ERR_TIMEOUT;
+            take_steps(whole, 1);
+            for (double allowed = 1e-9; status == WFRE_ERR_TIMEOUT; allowed += 2e-5, stops++) {
+                wfre_scope limited = {.deadline = wfre_clock() + allowed};
+                wfre_scope before = wfre_scope_enter(limited);
+                status = wfre_trainer_step(stopped, NULL);
+                (void)wfre_scope_enter(before);
+                if (status != WFRE_OK)
+                    assert_int_equal(stopped->step, (uint64_t)step);
+            }
+            assert_int_equal(status, WFRE_OK);
+            assert_same_model(whole->model, stopped->model);
+        }
+        assert_true(stops > 4);
+        assert_true(whole->last_loss == stopped->last_loss);
+        wfre_trainer_free(whole);
+        wfre_trainer_free(stopped);
+    }
+    wfre_pool_free(pool);
     wfre_graph_close(graph);
 }
 
@@ -143,9 +185,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_bf16_and_lazy),
-        cmocka_unit_test(test_learning), cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_stopped_steps),
+        cmocka_unit_test(test_bf16_and_lazy), cmocka_unit_test(test_learning),
+        cmocka_unit_test(test_not_finite),    cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

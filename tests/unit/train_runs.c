@@ -7,15 +7,26 @@
 #include "base/text.h"
 #include "report/curve.h"
 
-/* Whether to stop: yes, once it was asked so often. */
+/* Whether to stop: yes, once it was asked so often, or so many steps were made. */
 typedef struct patience {
     int left;
+    bool steps; /* that is what counts */
 } patience;
+
+static const patience NO_END = {0, false};
 
 static bool is_over(void *context)
 {
     patience *p = context;
+    if (p->steps)
+        return p->left == 0;
     return p->left > 0 && --p->left == 0;
+}
+
+static void count_step(void *context, const wfre_train_status *status, double mrr)
+{
+    (void)status, (void)mrr;
+    ((patience *)context)->left--;
 }
 
 /* A run of 40 steps, validated ten times, into a folder of its own. */
@@ -51,23 +62,25 @@ static void close_run(toy_run *t)
 }
 
 /* False if it ends before its patience does. */
-static bool interrupt_run(toy_run *t, const wfre_graph *graph, int patience_left)
+static bool interrupt_run(toy_run *t, const wfre_graph *graph, patience p)
 {
-    patience p = {patience_left};
     wfre_monitor monitor = {.interrupted = is_over, .context = &p};
-    wfre_status status =
-        wfre_train(graph, &t->settings, &t->run, NULL, &monitor, &t->summary, NULL);
+    wfre_train_run run = t->run;
+    run.step = p.steps ? count_step : NULL;
+    run.context = &p;
+    wfre_status status = wfre_train(graph, &t->settings, &run, NULL, &monitor, &t->summary, NULL);
     assert_true(status == WFRE_OK || status == WFRE_ERR_INTERRUPTED);
     return status == WFRE_ERR_INTERRUPTED;
 }
 
-/* As a command does that names no seed. */
+/* As a command does that names no seed; with the same if there was nothing to keep yet. */
 static void resume_run(toy_run *t, const wfre_graph *graph)
 {
-    t->settings.seed = 1;
+    bool kept = wfre_file_exists(t->paths[3]);
+    t->settings.seed = kept ? 1 : t->settings.seed;
     t->run.resume = true;
     assert_ok(wfre_train(graph, &t->settings, &t->run, NULL, NULL, &t->summary, error));
-    assert_true(t->summary.resumed);
+    assert_int_equal(t->summary.resumed, kept);
 }
 
 static void assert_same_track(const wfre_track *a, const wfre_track *b)
@@ -144,11 +157,11 @@ static void test_resumed_run(void **state)
     wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
     toy_run whole, parts;
     open_run(&whole);
-    assert_false(interrupt_run(&whole, graph, 0));
+    assert_false(interrupt_run(&whole, graph, NO_END));
     bool interrupted = true;
-    for (int asked = 1; interrupted; asked += 2) {
+    for (int asked = 1; interrupted; asked += asked < 60 ? 2 : asked / 2) {
         open_run(&parts);
-        interrupted = interrupt_run(&parts, graph, asked);
+        interrupted = interrupt_run(&parts, graph, (patience){asked, false});
         if (interrupted)
             resume_run(&parts, graph);
         else
@@ -169,7 +182,7 @@ static void test_lost_model(void **state)
         toy_run t;
         wfre_model *model;
         open_run(&t);
-        assert_true(interrupt_run(&t, graph, 40));
+        assert_true(interrupt_run(&t, graph, (patience){20, true}));
         assert_int_equal(unlink(t.paths[4]), 0);
         if (another) {
             wfre_model_settings settings = t.settings.model;
@@ -188,6 +201,21 @@ static void test_lost_model(void **state)
     wfre_graph_close(graph);
 }
 
+/* Without checkpoints an interruption leaves none. */
+static void test_no_checkpoint(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
+    toy_run t;
+    open_run(&t);
+    t.run.checkpoint_seconds = -1;
+    assert_true(interrupt_run(&t, graph, (patience){20, true}));
+    assert_false(wfre_file_exists(t.paths[3]));
+    assert_false(interrupt_run(&t, graph, NO_END));
+    close_run(&t);
+    wfre_graph_close(graph);
+}
+
 /* A fresh run is not resumed from the checkpoint of an older one, and trains even if there is
  * hardly any time. */
 static void test_fresh_run(void **state)
@@ -196,7 +224,7 @@ static void test_fresh_run(void **state)
     wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
     toy_run t;
     open_run(&t);
-    assert_true(interrupt_run(&t, graph, 40));
+    assert_true(interrupt_run(&t, graph, (patience){20, true}));
     assert_true(wfre_file_exists(t.paths[3]));
     t.settings.steps = 0;
     t.settings.seconds = 1e-9;
@@ -225,11 +253,12 @@ static uint64_t weights_of(const char *path)
     return hash;
 }
 
-static bool start_rival(void *context)
+static void start_rival(void *context, const wfre_train_status *status, double mrr)
 {
+    (void)status, (void)mrr;
     rival *r = context;
     if (--r->patience != 0)
-        return false;
+        return;
     wfre_error told;
     wfre_train_summary summary;
     wfre_model *model;
@@ -246,7 +275,6 @@ static bool start_rival(void *context)
     assert_ok(wfre_model_open(r->run->paths[4], &model, error));
     assert_true(wfre_model_unfinished(model));
     wfre_model_free(model);
-    return false;
 }
 
 static void test_rival_runs(void **state)
@@ -255,11 +283,12 @@ static void test_rival_runs(void **state)
     wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
     toy_run t;
     open_run(&t);
-    assert_false(interrupt_run(&t, graph, 0));
-    rival r = {graph, &t, 40, weights_of(t.paths[0])};
-    wfre_monitor monitor = {.interrupted = start_rival, .context = &r};
+    assert_false(interrupt_run(&t, graph, NO_END));
+    rival r = {graph, &t, 20, weights_of(t.paths[0])};
+    t.run.step = start_rival;
+    t.run.context = &r;
     t.settings.seed = 8;
-    assert_ok(wfre_train(graph, &t.settings, &t.run, NULL, &monitor, &t.summary, error));
+    assert_ok(wfre_train(graph, &t.settings, &t.run, NULL, NULL, &t.summary, error));
     assert_true(r.patience < 0);
     assert_true(weights_of(t.paths[0]) != r.before);
     close_run(&t);
@@ -273,9 +302,9 @@ static void test_torn_log(void **state)
     wfre_graph *graph = toy_random_graph(6, 40, 4, 300);
     toy_run whole, t;
     open_run(&whole);
-    assert_false(interrupt_run(&whole, graph, 0));
+    assert_false(interrupt_run(&whole, graph, NO_END));
     open_run(&t);
-    assert_true(interrupt_run(&t, graph, 30));
+    assert_true(interrupt_run(&t, graph, (patience){15, true}));
     FILE *log = fopen(t.paths[1], "a");
     fputs("{\"step\": 35, \"loss\": 1}\n{\"step\": 36, \"mrr\": 0.5}\n{\"calibration_error\": 1}\n"
           "{\"step\": 3",
@@ -308,9 +337,10 @@ static void test_output_is_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resumed_run), cmocka_unit_test(test_lost_model),
-        cmocka_unit_test(test_fresh_run),   cmocka_unit_test(test_rival_runs),
-        cmocka_unit_test(test_torn_log),    cmocka_unit_test(test_output_is_a_file),
+        cmocka_unit_test(test_resumed_run),      cmocka_unit_test(test_lost_model),
+        cmocka_unit_test(test_fresh_run),        cmocka_unit_test(test_no_checkpoint),
+        cmocka_unit_test(test_rival_runs),       cmocka_unit_test(test_torn_log),
+        cmocka_unit_test(test_output_is_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
