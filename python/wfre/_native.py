@@ -6,12 +6,22 @@ or through ``stoppable`` calls, which Ctrl-C ends as well.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, Union
 
 from . import _library
-from . import _declarations  # made by cffi when the module is built
 from . import errors
+
+try:
+    from . import _declarations  # made by cffi when the module is built
+except ModuleNotFoundError as _missing:
+    if _missing.name != "_cffi_backend":
+        raise
+    raise ImportError(
+        f"wfre needs cffi, which {sys.executable or 'this Python'} does not have: install cffi "
+        "(python3-cffi on Debian, or pip install cffi)"
+    ) from None
 
 ffi: Any = _declarations.ffi
 NULL: Any = ffi.NULL
