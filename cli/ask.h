@@ -19,6 +19,7 @@ typedef struct ask_session {
     wfre_explain_format format; /* of explanations */
     const char *results;        /* --format of SPARQL results; NULL: what suits the output */
     const char *base;           /* of relative IRIs in SPARQL, or NULL */
+    const char *file;           /* that the question stands in, or NULL */
     size_t memory;              /* that a SPARQL query may take; 0: as the library says */
     bool echo;                  /* each question stands before its answers */
     bool prompt;                /* a person types ... */
@@ -60,6 +61,13 @@ void ask_error_json(const ask_session *session, const char *text, const wfre_err
 int ask_sparql(const ask_session *session, const char *text);
 /* Reads a query without running it: EXIT_DONE, or EXIT_FAILED having said where it is wrong. */
 int ask_check(const char *text, const char *base);
+/* The IRI of a file that a query stands in, the base of what is relative in it; to be freed, NULL
+ * if there is none. */
+char *ask_file_base(const char *file);
+/* The graphs that FROM and FROM NAMED name and that are files beside the query's (session->file):
+ * *graph has them as named graphs and is to be closed. It stays NULL if there are none. */
+wfre_status ask_documents(const ask_session *session, const wfre_rdf_view *view,
+                          const wfre_sparql *query, wfre_graph **graph, wfre_error *error);
 /* The whole file, to be freed; NULL if it cannot be read. */
 char *ask_read_file(const char *path, wfre_error *error);
 

@@ -112,31 +112,54 @@ static bool choose_format(const ask_session *session, wfre_sparql_form form,
     return true;
 }
 
+/* Runs a query on the graph, or on the files that its FROM names instead; time counts from
+ * `start`. */
+static wfre_status run_query(const ask_session *session, const wfre_sparql *query, double start,
+                             wfre_sparql_format format, uint64_t *rows, wfre_error *error)
+{
+    wfre_rdf_view *view = NULL, *read = NULL;
+    wfre_graph *documents = NULL;
+    double limit = session->options.timeout;
+    const wfre_sparql_output output = {.write = write_out, .context = stdout};
+    wfre_sparql_run_options run = {.limits = {.memory = session->memory},
+                                   .session = session->model ? session->session : NULL};
+    wfre_status status = wfre_rdf_view_open(session->graph, session->options.split, &view, error);
+    if (status == WFRE_OK)
+        status = ask_documents(session, view, query, &documents, error);
+    if (status == WFRE_OK && documents) {
+        run.session = NULL; /* a model knows the snapshot alone */
+        status = wfre_rdf_view_open(documents, WFRE_TEST, &read, error);
+    }
+    if (limit > 0) /* what is left of it */
+        run.limits.timeout = fmax(limit - (cli_clock() - start), 1e-9);
+    run.cancel = cli_cancel();
+    if (status == WFRE_OK)
+        status = wfre_sparql_write(query, read ? read : view, &run, format, &output, rows, error);
+    wfre_rdf_view_close(read);
+    wfre_graph_close(documents);
+    wfre_rdf_view_close(view);
+    return status;
+}
+
 int ask_sparql(const ask_session *session, const char *text)
 {
     wfre_sparql *query = NULL;
-    wfre_rdf_view *view = NULL;
     wfre_error error;
     wfre_sparql_format format;
-    double start = cli_clock(), timeout = session->options.timeout;
-    const wfre_sparql_options options = {
-        .base = session->base, .graph = session->graph, .timeout = timeout, .cancel = cli_cancel()};
+    double start = cli_clock();
+    const wfre_sparql_options options = {.base = session->base,
+                                         .graph = session->graph,
+                                         .timeout = session->options.timeout,
+                                         .cancel = cli_cancel()};
     if (wfre_sparql_parse(text, strlen(text), &options, &query, &error) != WFRE_OK) {
         ask_error_json(session, text, &error);
         return fail_at(&error, text);
     }
-    const wfre_sparql_output output = {.write = write_out, .context = stdout};
-    if (timeout > 0) /* what reading left of it */
-        timeout = fmax(timeout - (cli_clock() - start), 1e-9);
-    const wfre_sparql_run_options run = {.limits = {.timeout = timeout, .memory = session->memory},
-                                         .session = session->model ? session->session : NULL,
-                                         .cancel = options.cancel};
     uint64_t rows = 0;
     int code = EXIT_DONE;
-    if (!choose_format(session, wfre_sparql_get_form(query), &format, &error) ||
-        wfre_rdf_view_open(session->graph, session->options.split, &view, &error) != WFRE_OK)
+    if (!choose_format(session, wfre_sparql_get_form(query), &format, &error))
         code = cli_fail(&error);
-    else if (wfre_sparql_write(query, view, &run, format, &output, &rows, &error) != WFRE_OK)
+    else if (run_query(session, query, start, format, &rows, &error) != WFRE_OK)
         code = fail_at(&error, text);
     if (code == EXIT_DONE && fflush(stdout) != 0 && write_out(stdout, "", 1, &error) != WFRE_OK)
         code = cli_fail(&error);
@@ -146,7 +169,6 @@ int ask_sparql(const ask_session *session, const char *text)
         wfre_sparql_get_form(query) != WFRE_SPARQL_ASK)
         cli_note("%s result%s in %.3f s", cli_thousands(rows), rows == 1 ? "" : "s",
                  cli_clock() - start);
-    wfre_rdf_view_close(view);
     wfre_sparql_free(query);
     return code;
 }

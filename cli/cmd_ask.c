@@ -161,7 +161,6 @@ static int read_options(const cli_call *call, bool model, ask_session *session)
     options->missing_rate = cli_number(call, "missing", 0);
     options->timeout = cli_duration(call, "timeout", 0);
     session->results = cli_text(call, "format", NULL);
-    session->base = cli_text(call, "base", NULL);
     session->memory = (size_t)cli_integer(call, "memory", 0) << 20;
     const char *only = cli_text(call, "only", cli_has(call, "exact") ? "known" : NULL);
     if (only && strcmp(only, "known") != 0 && strcmp(only, "predicted") != 0)
@@ -197,9 +196,10 @@ static wfre_status open_session(ask_session *session, const char *path, wfre_poo
 }
 
 /* Asks with the question, or with those that standard input has. */
-static int ask(const cli_call *call, const char *model, const char *question)
+static int ask(const cli_call *call, const char *model, const char *question, const char *file,
+               const char *base)
 {
-    ask_session session = {0};
+    ask_session session = {.file = file, .base = base};
     wfre_pool *pool = NULL;
     wfre_error error;
     int code = read_options(call, model != NULL, &session);
@@ -251,8 +251,13 @@ static int run(const cli_call *call)
         return cli_fail(&error);
     if (file)
         question = text;
-    int code = check ? ask_check(question, cli_text(call, "base", NULL))
-                     : ask(call, model ? path : NULL, question);
+    if (file && strcmp(file, "-") == 0)
+        file = NULL;
+    char *own = file ? ask_file_base(file) : NULL;
+    const char *base = cli_text(call, "base", own);
+    int code =
+        check ? ask_check(question, base) : ask(call, model ? path : NULL, question, file, base);
+    free(own);
     free(text);
     return code;
 }
@@ -287,7 +292,8 @@ static const cli_option OPTIONS[] = {
      0, 0},
     {"file", 0, CLI_TEXT, "FILE", "read the question from a file; - is standard input", 0, 0},
     {"check", 0, CLI_FLAG, NULL, "only read the SPARQL query, which needs no graph", 0, 0},
-    {"base", 0, CLI_TEXT, "IRI", "what relative IRIs of a SPARQL query are relative to", 0, 0},
+    {"base", 0, CLI_TEXT, "IRI",
+     "what relative IRIs of a SPARQL query are relative to (default: its file)", 0, 0},
     {"memory", 0, CLI_INTEGER, "MB",
      "what a SPARQL query may keep for sorting, grouping and DISTINCT (default 1024)", 1, 1048576},
     CLI_OPTION_JSON,

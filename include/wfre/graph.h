@@ -54,6 +54,9 @@ typedef struct wfre_import_options {
     double holdout;
     uint64_t seed;    /* of the holdout */
     bool allow_empty; /* a graph without a triple is no error */
+    /* What each source is to be as a named graph, and the base of its relative IRIs: an absolute
+     * IRI for each source, which must be N-Triples or Turtle; or NULL. */
+    const char *const *graphs;
 } wfre_import_options;
 
 typedef struct wfre_import_report {

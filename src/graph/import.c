@@ -184,6 +184,31 @@ static wfre_status choose(const char *source, const char *format, const wfre_imp
                      format);
 }
 
+static wfre_status check_base(const char *base, wfre_error *error)
+{
+    if (!base || wfre_iri_absolute(base, strlen(base)))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                     "the base '%.200s' is no absolute IRI; one is urn:example: or "
+                     "https://example.org/",
+                     base);
+}
+
+/* Whether a source can be a named graph, if it is to be one. */
+static wfre_status check_graph(const wfre_import_job *job, const wfre_importer *importer,
+                               const char *source, wfre_error *error)
+{
+    if (!job->options->graphs)
+        return WFRE_OK;
+    GIVEN(job->options->graphs[job->source]);
+    CHECK(check_base(job->options->graphs[job->source], error));
+    if (importer == &wfre_importer_nt || importer == &wfre_importer_ttl)
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
+                     "%s: only a file of N-Triples (.nt) or Turtle (.ttl) can be a named graph",
+                     source);
+}
+
 static wfre_status read_sources(wfre_import_job *job, const char *const *sources, size_t count,
                                 wfre_error *error)
 {
@@ -198,6 +223,7 @@ static wfre_status read_sources(wfre_import_job *job, const char *const *sources
         if (i == 0)
             job->report->format = importer->name;
         job->source = (uint32_t)i;
+        CHECK(check_graph(job, importer, sources[i], error));
         job->split = count > 1 ? wfre_import_split_of(sources[i]) : WFRE_TRAIN;
         CHECK(importer->read(job, sources[i], error));
     }
@@ -228,16 +254,6 @@ static wfre_status count_graph(const char *path, wfre_import_report *report, wfr
     }
     wfre_graph_close(graph);
     return WFRE_OK;
-}
-
-static wfre_status check_base(const char *base, wfre_error *error)
-{
-    if (!base || wfre_iri_absolute(base, strlen(base)))
-        return WFRE_OK;
-    return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                     "the base '%.200s' is no absolute IRI; one is urn:example: or "
-                     "https://example.org/",
-                     base);
 }
 
 wfre_status wfre_import_begin(wfre_import_job *job, wfre_error *error)

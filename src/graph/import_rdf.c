@@ -14,6 +14,7 @@ typedef struct context {
     wfre_text scratch;
     char blank_prefix[32]; /* blank nodes of different files differ, whatever they are called */
     uint32_t graph;        /* the named graph of the statement at hand, or WFRE_NONE */
+    uint32_t home;         /* the named graph that the whole source is, or WFRE_NONE */
     bool quads;            /* the source may have named graphs */
 } context;
 
@@ -128,7 +129,7 @@ static wfre_status place_statement(context *c, const wfre_rdf_value *triple, wfr
  * that are named by blank nodes cannot be asked for, and are counted. */
 static wfre_status find_graph(context *c, const wfre_rdf_value *graph, wfre_error *error)
 {
-    c->graph = WFRE_NONE;
+    c->graph = c->home;
     if (graph && graph->kind == WFRE_RDF_IRI)
         return wfre_strings_intern(&c->job->builder->graphs, graph->text.bytes, graph->text.length,
                                    &c->graph, error);
@@ -167,7 +168,11 @@ static wfre_status on_prefix(void *handle, wfre_name prefix, wfre_name iri, wfre
 static wfre_status read_rdf(wfre_import_job *job, const char *path, wfre_rdf_syntax syntax,
                             wfre_error *error)
 {
-    context c = {.job = job, .quads = syntax == WFRE_RDF_NQUADS || syntax == WFRE_RDF_TRIG};
+    context c = {.job = job,
+                 .home = WFRE_NONE,
+                 .quads = syntax == WFRE_RDF_NQUADS || syntax == WFRE_RDF_TRIG};
+    const char *base =
+        job->options->graphs ? job->options->graphs[job->source] : job->options->base;
     const wfre_rdf_sink sink = {.statement = on_statement, .prefix = on_prefix, .context = &c};
     wfre_reader *reader = NULL;
     wfre_status status;
@@ -175,8 +180,10 @@ static wfre_status read_rdf(wfre_import_job *job, const char *path, wfre_rdf_syn
         (void)snprintf(c.blank_prefix, sizeof c.blank_prefix, "s%u_", job->files++);
     job->rdf = true;
     job->builder->rdf_names |= job->options->literals == WFRE_LITERALS_ENTITIES;
+    if (job->options->graphs)
+        TRY(wfre_strings_intern(&job->builder->graphs, base, strlen(base), &c.home, error));
     TRY(wfre_reader_open(path, &reader, error));
-    TRY(wfre_rdf_read(reader, syntax, job->options->base, &sink, error));
+    TRY(wfre_rdf_read(reader, syntax, base, &sink, error));
 cleanup:
     wfre_text_free(&c.scratch);
     wfre_reader_close(reader);

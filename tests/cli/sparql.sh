@@ -40,6 +40,31 @@ graphs 'SELECT ?g { GRAPH ?g {} }'
 show wfre export named.kg -o named.nq
 wfre import named.nq -o again.kg >/dev/null && wfre export again.kg -o again.nq >/dev/null
 sort named.nq >one && sort again.nq | cmp - one && cat one
+# FROM of files beside the query's own: the dataset of that query alone. Nothing outside of its folder is read.
+mkdir -p beside/below
+printf '<http://x/a> <http://x/p> <http://x/b>, "one" .\n<> <http://x/is> <rel> .\n' >beside/one.ttl
+printf '<http://x/a> <http://x/p> "two" .\n_:b <http://x/p> _:b .\n' >beside/below/two.nt
+: >beside/none.ttl
+printf '<http://x/secret> <http://x/p> "secret" .\n' >secret.nt
+ln -s ../secret.nt beside/link.nt
+printf 'a\tb\tc\n' >beside/table.tsv
+beside() { # the clauses: what the dataset then has
+    printf 'SELECT ?g ?s ?o %s { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } } ORDER BY ?g ?o' "$1" >beside/q.rq
+    shift
+    show wfre ask a.kg --file beside/q.rq --format csv "$@" 2>&1 | tr -d '\r' | sed "s|$PWD|/HERE|g; s/_:[A-Za-z0-9]*/_:B/g"
+}
+beside 'FROM <one.ttl>'
+beside 'FROM <one.ttl> FROM NAMED <below/two.nt> FROM NAMED <one.ttl>' --base http://w.example/folder/q.rq
+beside 'FROM <http://w.example/folder/below/two.nt> FROM <one.ttl>' --base http://w.example/folder/q.rq
+printf 'SELECT ?g FROM NAMED <none.ttl> FROM NAMED <one.ttl> { GRAPH ?g {} } ORDER BY ?g' >beside/q.rq
+show wfre ask a.kg --file beside/q.rq --base http://w/q --format csv | tr -d '\r'
+for clause in 'FROM <../secret.nt>' 'FROM <below/..%2f..%2fsecret.nt>' 'FROM <link.nt>' 'FROM <below>' 'FROM <missing.ttl>' 'FROM <one.ttl#x>' \
+    'FROM <table.tsv>' 'FROM <one.ttl> FROM <http://other/>' 'FROM <q.rq>'; do
+    beside "$clause" --base http://w/q.rq | head -4
+done
+printf 'bad' >beside/one.ttl
+beside 'FROM <one.ttl>' --base http://w/q.rq | tail -2
+show wfre ask a.kg 'SELECT * FROM <http://w/one.ttl> { ?s ?p ?o }' --base http://w/q.rq --format csv 2>&1 | tail -3
 # What is wrong, and where.
 show wfre ask --check --file q.rq
 show wfre ask --check 'SELECT ?x { ?x a foaf:Person }'
