@@ -123,13 +123,16 @@ static char *merge(char *at, const parts *base, wfre_name path)
 
 bool wfre_sq_iri_resolve(wfre_arena *arena, wfre_name base, wfre_name reference, wfre_name *iri)
 {
+    if (wfre_sq_iri_absolute(reference)) { /* as it is: its dots are part of the name */
+        *iri = reference;
+        return true;
+    }
     parts b = split(base), r = split(reference), t = r;
     char *bytes = wfre_arena_alloc(arena, base.length + reference.length + 16, 1);
     if (!bytes)
         return false;
-    bool own_path = r.scheme.bytes || r.authority.bytes;
-    if (!r.scheme.bytes)
-        t.scheme = b.scheme;
+    bool own_path = r.authority.bytes != NULL;
+    t.scheme = b.scheme;
     if (!own_path)
         t.authority = b.authority;
     char *at = bytes;

@@ -93,6 +93,8 @@ static wfre_sq_flow compile_service(wfre_sq_planner *pl, const wfre_sq_pattern *
 {
     if (pattern->name.kind != WFRE_SQ_IRI ||
         !wfre_sq_name_is(pattern->name.text, WFRE_SQ_PREDICT)) {
+        if (pattern->silent) /* one that fails has one solution without a binding */
+            return wfre_sq_compile_basics(pl, NULL, 0, in, node);
         pl->x->status = wfre_fail(pl->x->error, WFRE_ERR_UNSUPPORTED, pattern->offset,
                                   "SERVICE: other services cannot be asked; the only one here is "
                                   "<" WFRE_SQ_PREDICT ">");

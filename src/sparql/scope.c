@@ -75,12 +75,19 @@ static wfre_status fill_star(wfre_sq_parser *p, wfre_sq_select *select)
     return WFRE_OK;
 }
 
-/* Whether the slot has one value in a group: a key, an aggregate, or a column before this one. */
-static bool single(const wfre_sq_select *select, uint32_t column, wfre_sq_slot slot)
+static bool is_key(const wfre_sq_select *select, wfre_sq_slot slot)
 {
     for (uint32_t i = 0; i < select->key_count; i++)
         if (select->keys[i].slot == slot)
             return true;
+    return false;
+}
+
+/* Whether the slot has one value in a group: a key, an aggregate, or a column before this one. */
+static bool single(const wfre_sq_select *select, uint32_t column, wfre_sq_slot slot)
+{
+    if (is_key(select, slot))
+        return true;
     for (uint32_t i = 0; i < select->aggregate_count; i++)
         if (select->aggregates[i].slot == slot)
             return true;
@@ -115,7 +122,7 @@ static wfre_status check_columns(wfre_sq_parser *p, const wfre_sq_select *select
             continue;
         if (select->grouped)
             TRY(check_single(p, select, i, column->expression));
-        if (wfre_sq_binds(select->where, column->slot) ||
+        if (wfre_sq_binds(select->where, column->slot) || is_key(select, column->slot) ||
             (select->values && wfre_sq_binds(select->values, column->slot)))
             return fail_name(p, column->offset, column->slot,
                              "behind AS is used in the pattern already; take a new variable");

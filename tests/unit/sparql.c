@@ -214,10 +214,10 @@ static bool matches(const char *pattern, const char *flags, const char *text)
 {
     wfre_sq_regex *regex = NULL;
     locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    bool failed;
+    bool stopped;
     assert_ok(wfre_sq_regex_compile((wfre_name){pattern, strlen(pattern)},
                                     (wfre_name){flags, strlen(flags)}, locale, &regex, error));
-    bool found = wfre_sq_regex_search(regex, (wfre_name){text, strlen(text)}, &failed);
+    bool found = wfre_sq_regex_search(regex, (wfre_name){text, strlen(text)}, &stopped);
     wfre_sq_regex_free(regex);
     freelocale(locale);
     return found;
@@ -458,6 +458,8 @@ static void test_errors(void **state)
         {"SELECT ?x { ?x nope:p :y }", 15},
         {"SELECT ?x { BIND (1 AS ?x) BIND (2 AS ?x) }", 38},
         {"SELECT (1 AS ?x) { ?x :p ?y }", 13},
+        {"SELECT (1 AS ?x) { } GROUP BY ?x", 13},
+        {"SELECT (1 AS ?x) { } GROUP BY (2 AS ?x)", 13},
         {"SELECT ?x { _:a :p ?x { _:a :q ?x } }", 24},
         {"SELECT ?x { VALUES (?x ?y) { (1) } }", 29},
         {"SELECT * { ?x :p \"open }", 17},
