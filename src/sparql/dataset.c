@@ -1,11 +1,12 @@
 /* Which graphs a query sees: the default graph, and those that GRAPH can name.
  *
  * Without FROM the default graph is everything that the snapshot has, in whatever graph, and all
- * its named graphs can be named. A snapshot without named graphs is itself one if it was imported
- * with a base: that is its name. FROM makes a default graph of the graphs it names, FROM NAMED says
- * which can be named; what neither names is not there. */
+ * its named graphs can be named. FROM makes a default graph of the graphs it names, FROM NAMED says
+ * which can be named; what neither names is not there. For both, a snapshot without named graphs
+ * that was imported with a base is the graph of that name. */
 #include "sparql/dataset.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -24,21 +25,26 @@ static wfre_name name_of(const wfre_sq_exec *x, size_t index)
                                              : wfre_graph_base(wfre_rdf_graph(all));
 }
 
-/* How many graphs have names; the whole is one if there is no other and it has a base. */
+/* How many graphs FROM can name; the whole is one if there is no other and it was given a base. */
 static size_t count_names(const wfre_sq_exec *x)
 {
     size_t count = wfre_rdf_named_count(x->dataset.all);
-    return count ? count : wfre_sq_names_graph(wfre_graph_base(wfre_rdf_graph(x->dataset.all)));
+    wfre_name base = wfre_graph_base(wfre_rdf_graph(x->dataset.all));
+    return count ? count : base.length > 0 && !wfre_sq_name_is(base, "urn:wfre:");
 }
 
-static size_t find(const wfre_sq_exec *x, wfre_name iri)
+/* Which graph has the name; SIZE_MAX if none has. */
+static wfre_sq_flow find(wfre_sq_exec *x, wfre_name iri, size_t *index)
 {
-    for (size_t i = 0; i < count_names(x); i++) {
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    *index = SIZE_MAX;
+    for (size_t i = 0; i < count_names(x) && *index == SIZE_MAX && flow == WFRE_SQ_GO; i++) {
         wfre_name name = name_of(x, i);
+        flow = wfre_sq_tick(x);
         if (name.length == iri.length && memcmp(name.bytes, iri.bytes, iri.length) == 0)
-            return i;
+            *index = i;
     }
-    return SIZE_MAX;
+    return flow;
 }
 
 static wfre_sq_flow add_named(wfre_sq_exec *x, size_t index)
@@ -47,15 +53,41 @@ static wfre_sq_flow add_named(wfre_sq_exec *x, size_t index)
     wfre_name iri = name_of(x, index);
     const wfre_rdf_value value = {.kind = WFRE_RDF_IRI, .text = iri};
     wfre_rdf_id id;
+    if (wfre_sq_charge(x, sizeof *d->named + sizeof *d->by_name, "named graphs") != WFRE_SQ_GO ||
+        wfre_sq_tick(x) != WFRE_SQ_GO || wfre_sq_intern(x, &value, &id) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
     if (!WFRE_RESERVE(&d->named, &d->named_capacity, d->named_count + 1))
         return wfre_sq_no_memory(x);
-    if (wfre_sq_intern(x, &value, &id) != WFRE_SQ_GO)
-        return WFRE_SQ_FAIL;
-    for (size_t i = 0; i < d->named_count; i++)
+    for (size_t i = 0; d->given && i < d->named_count; i++) /* FROM NAMED may name one twice */
         if (d->named[i].name == id)
             return WFRE_SQ_GO;
     d->named[d->named_count++] = (wfre_sq_named){.name = id, .index = index};
     return WFRE_SQ_GO;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const wfre_sq_place_of *x = a, *y = b;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+wfre_sq_flow wfre_sq_dataset_list(wfre_sq_exec *x)
+{
+    wfre_sq_dataset *d = &x->dataset;
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    if (d->listed)
+        return flow;
+    for (size_t i = 0; !d->given && i < wfre_rdf_named_count(d->all) && flow == WFRE_SQ_GO; i++)
+        flow = add_named(x, i);
+    d->by_name = wfre_alloc(d->named_count + 1, sizeof *d->by_name);
+    if (!d->by_name)
+        return wfre_sq_no_memory(x);
+    for (size_t i = 0; i < d->named_count; i++)
+        d->by_name[i] = (wfre_sq_place_of){d->named[i].name, (uint32_t)i};
+    if (d->named_count > 0)
+        qsort(d->by_name, d->named_count, sizeof *d->by_name, compare_names);
+    d->listed = flow == WFRE_SQ_GO;
+    return flow;
 }
 
 /* The i-th request; false at the end. What a protocol names comes in place of what the query does.
@@ -115,10 +147,12 @@ wfre_sq_flow wfre_sq_dataset_open(wfre_sq_exec *x)
     request r;
     d->all = d->main = x->rdf;
     d->name = WFRE_NONE;
-    bool any = false;
     for (size_t i = 0; flow == WFRE_SQ_GO && next_request(x, i, &r); i++) {
-        size_t index = find(x, r.iri);
-        any = true;
+        size_t index;
+        d->given = true;
+        flow = find(x, r.iri, &index);
+        if (flow != WFRE_SQ_GO)
+            break;
         if (index == SIZE_MAX)
             flow = not_found(x, &r);
         else if (r.named)
@@ -128,10 +162,8 @@ wfre_sq_flow wfre_sq_dataset_open(wfre_sq_exec *x)
         else
             graphs[count++] = index;
     }
-    if (flow == WFRE_SQ_GO && any)
+    if (flow == WFRE_SQ_GO && d->given)
         flow = merge(x, graphs, count);
-    for (size_t i = 0; !any && i < count_names(x) && flow == WFRE_SQ_GO; i++)
-        flow = add_named(x, i);
     wfre_free(graphs);
     return flow;
 }
@@ -140,14 +172,16 @@ void wfre_sq_dataset_close(wfre_sq_exec *x)
 {
     wfre_rdf_close(x->dataset.merged);
     wfre_free(x->dataset.named);
+    wfre_free(x->dataset.by_name);
 }
 
 size_t wfre_sq_dataset_find(const wfre_sq_exec *x, wfre_rdf_id name)
 {
-    size_t i = 0;
-    while (i < x->dataset.named_count && x->dataset.named[i].name != name)
-        i++;
-    return i;
+    const wfre_sq_dataset *d = &x->dataset;
+    const wfre_sq_place_of key = {.name = name}, *found = NULL;
+    if (d->named_count > 0)
+        found = bsearch(&key, d->by_name, d->named_count, sizeof key, compare_names);
+    return found ? found->place : d->named_count;
 }
 
 /* ---- GRAPH -------------------------------------------------------------------------------- */

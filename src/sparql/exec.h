@@ -53,14 +53,22 @@ typedef struct wfre_sq_named {
     size_t index; /* among the snapshot's named graphs; their number: the whole */
 } wfre_sq_named;
 
+/* Where a name stands among those that GRAPH can name. */
+typedef struct wfre_sq_place_of {
+    wfre_rdf_id name;
+    uint32_t place;
+} wfre_sq_place_of;
+
 /* What FROM, FROM NAMED and GRAPH mean (dataset.c). */
 typedef struct wfre_sq_dataset {
     const wfre_rdf *all;  /* the whole snapshot */
     const wfre_rdf *main; /* the default graph */
     wfre_rdf *merged;     /* if it had to be made */
-    wfre_sq_named *named; /* what GRAPH can name */
+    wfre_sq_named *named; /* what GRAPH can name; listed when a query has GRAPH */
     size_t named_count, named_capacity;
-    wfre_rdf_id name; /* of the graph that is asked at present, within GRAPH */
+    wfre_sq_place_of *by_name; /* where each stands, by their names */
+    bool given, listed;        /* FROM or FROM NAMED says what it is; the list is whole */
+    wfre_rdf_id name;          /* of the graph that is asked at present, within GRAPH */
 } wfre_sq_dataset;
 
 /* ---- the run ------------------------------------------------------------------------------ */
@@ -117,12 +125,6 @@ static inline wfre_sq_flow wfre_sq_tick_text(wfre_sq_exec *x, size_t bytes)
 wfre_sq_flow wfre_sq_charge(wfre_sq_exec *x, size_t bytes, const char *what);
 void wfre_sq_release(wfre_sq_exec *x, size_t bytes);
 wfre_sq_flow wfre_sq_no_memory(wfre_sq_exec *x);
-
-/* Whether the base of an import is a name that was given. */
-static inline bool wfre_sq_names_graph(wfre_name base)
-{
-    return base.length > 0 && !wfre_sq_name_is(base, "urn:wfre:");
-}
 
 /* ---- terms and values (terms.c) ----------------------------------------------------------- */
 

@@ -169,6 +169,7 @@ static wfre_sq_flow compile_graph(wfre_sq_planner *pl, const wfre_sq_pattern *pa
     wfre_sq_entry down = *in, stay = *in;
     const wfre_sq_pattern *inner = pattern->children[0];
     bool given = pattern->name.kind == WFRE_SQ_IRI;
+    GO(wfre_sq_dataset_list(pl->x));
     size_t count = pl->x->dataset.named_count;
     if (count == 0 ||
         (given && wfre_sq_dataset_find(pl->x, pl->x->constants[pattern->name.constant]) == count))

@@ -162,7 +162,8 @@ static wfre_sq_flow make_term(wfre_sq_exec *x, wfre_rdf_id id, bool label, wfre_
     *term = (wfre_sparql_term){.kind = WFRE_SPARQL_UNBOUND};
     if (id == WFRE_NONE)
         return WFRE_SQ_GO;
-    if (wfre_sq_term_get(x, id, &value) != WFRE_SQ_GO)
+    if (wfre_sq_term_get(x, id, &value) != WFRE_SQ_GO ||
+        wfre_sq_tick_text(x, value.text.length) != WFRE_SQ_GO)
         return WFRE_SQ_FAIL;
     term->kind = value.kind == WFRE_RDF_IRI     ? WFRE_SPARQL_IRI
                  : value.kind == WFRE_RDF_BLANK ? WFRE_SPARQL_BLANK
@@ -240,6 +241,8 @@ static wfre_sq_flow fill_place(wfre_sq_exec *x, giver *g, const wfre_sq_term *te
 static wfre_sq_flow construct_row(wfre_sq_sink *base, wfre_sq_exec *x)
 {
     giver *g = (giver *)base;
+    if (wfre_sq_tick_text(x, x->query->slot_count * sizeof *g->blanks) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
     for (uint32_t i = 0; i < x->query->slot_count; i++)
         g->blanks[i] = WFRE_NONE;
     for (uint32_t i = 0; i < x->query->template_count; i++) {
@@ -299,6 +302,8 @@ static wfre_sq_flow describe_row(wfre_sq_sink *base, wfre_sq_exec *x)
                          : query->described[i].kind == WFRE_SQ_SLOT
                              ? x->row[query->described[i].slot]
                              : x->constants[query->described[i].constant];
+        if (wfre_sq_tick(x) != WFRE_SQ_GO)
+            return WFRE_SQ_FAIL;
         if (id != WFRE_NONE && describe_term(x, g, id) != WFRE_SQ_GO)
             return WFRE_SQ_FAIL;
     }

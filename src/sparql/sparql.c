@@ -56,14 +56,11 @@ uint64_t wfre_rdf_view_triples(const wfre_rdf_view *view)
 bool wfre_rdf_view_named_graph(const wfre_rdf_view *view, size_t index, wfre_name *iri,
                                uint64_t *triples)
 {
-    const wfre_rdf *graph = view;
-    size_t count = wfre_rdf_named_count(view);
-    wfre_name base = wfre_graph_base(wfre_rdf_graph(view));
-    if (index >= count && (index > 0 || !wfre_sq_names_graph(base)))
+    const wfre_rdf *graph = NULL;
+    if (index >= wfre_rdf_named_count(view) ||
+        wfre_rdf_named_view(view, index, &graph, NULL) != WFRE_OK)
         return false;
-    if (index < count && wfre_rdf_named_view(view, index, &graph, NULL) != WFRE_OK)
-        return false;
-    *iri = index < count ? wfre_rdf_named_iri(view, index) : base;
+    *iri = wfre_rdf_named_iri(view, index);
     *triples = wfre_rdf_triples(graph);
     return true;
 }
