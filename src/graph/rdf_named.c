@@ -14,10 +14,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "graph/image.h"
+#include "graph/triples.h"
 
 static const char DIGITS[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 enum { BITS = 5, MORE = 1 << BITS };
+enum { LOOK = 1 << 14 }; /* rows between two looks at the clock */
 
 typedef struct named_graph {
     wfre_name iri, edges, attributes;
@@ -111,6 +114,8 @@ typedef struct rows {
 
 static wfre_status add_row(rows *to, const wfre_triple *row, wfre_error *error)
 {
+    if (to->count % LOOK == LOOK - 1)
+        CHECK(wfre_check_stop(error));
     if (!WFRE_RESERVE(&to->rows, &to->capacity, to->count + 1))
         return wfre_fail_memory(error, "opening a named graph");
     to->rows[to->count++] = *row;
@@ -165,21 +170,41 @@ static int compare_pos(const void *a, const void *b)
     return wfre_packed_compare(&left, &right);
 }
 
+static const int COLUMNS[3][WFRE_TRIPLE_FIELDS] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0}};
+
+/* Sorts rows of terms: many by digits, column by column, with a look at the clock in between. */
+static wfre_status sort_rows(wfre_rdf *view, wfre_triple **all, size_t count, wfre_rdf_order order,
+                             wfre_error *error)
+{
+    static int (*const compare[3])(const void *, const void *) = {compare_rows, compare_pso,
+                                                                  compare_pos};
+    if (count < LOOK) {
+        if (count > 0)
+            qsort(*all, count, sizeof **all, compare[order]);
+        return WFRE_OK;
+    }
+    wfre_triple *scratch = count < UINT32_MAX ? wfre_alloc(count, sizeof *scratch) : NULL;
+    if (!scratch)
+        return wfre_fail_memory(error, "opening a named graph");
+    wfre_status status = WFRE_OK;
+    for (int k = WFRE_TRIPLE_FIELDS - 1; k >= 0 && status == WFRE_OK; k--) {
+        wfre_triples_sort_field(all, &scratch, (uint32_t)count, COLUMNS[order][k], 0, view->terms);
+        status = wfre_check_stop(error);
+    }
+    wfre_free(scratch);
+    return status;
+}
+
 static wfre_status pack(wfre_rdf *view, wfre_triple *all, size_t count, wfre_rdf_order order,
                         wfre_error *error)
 {
-    static const int columns[3][WFRE_TRIPLE_FIELDS] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0}};
-    static int (*const compare[3])(const void *, const void *) = {compare_rows, compare_pso,
-                                                                  compare_pos};
     wfre_packed *packed = &view->owned_packed[order];
     packed->rows = count;
     view->owned_heads[order] =
         wfre_alloc_zero((size_t)wfre_packed_blocks(packed) + 1, sizeof *view->owned_heads[order]);
     if (!view->owned_heads[order])
         return wfre_fail_memory(error, "opening a named graph");
-    if (count > 0)
-        qsort(all, count, sizeof *all, compare[order]);
-    wfre_packed_write(all, count, columns[order], view->owned_heads[order],
+    wfre_packed_write(all, count, COLUMNS[order], view->owned_heads[order],
                       &view->owned_bytes[order]);
     packed->heads = view->owned_heads[order];
     packed->bytes = (const unsigned char *)view->owned_bytes[order].data;
@@ -239,8 +264,7 @@ static wfre_status make_view(const wfre_rdf *base, rows *from, wfre_rdf **result
                        .entity_prefix = base->entity_prefix,
                        .relation_prefix = base->relation_prefix,
                        .shares = true};
-    if (from->count > 0)
-        qsort(from->rows, from->count, sizeof *from->rows, compare_rows);
+    TRY(sort_rows(view, &from->rows, from->count, WFRE_RDF_SPO, error));
     for (size_t i = 0; i < from->count; i++)
         if (kept == 0 || wfre_packed_compare(&from->rows[kept - 1], &from->rows[i]) != 0)
             from->rows[kept++] = from->rows[i];
@@ -252,8 +276,10 @@ static wfre_status make_view(const wfre_rdf *base, rows *from, wfre_rdf **result
         goto cleanup;
     }
     TRY(pack(view, from->rows, kept, WFRE_RDF_SPO, error));
+    TRY(sort_rows(view, &from->rows, kept, WFRE_RDF_PSO, error));
     TRY(pack(view, from->rows, kept, WFRE_RDF_PSO, error));
     count_predicates(view, from->rows, kept, WFRE_RDF_S);
+    TRY(sort_rows(view, &from->rows, kept, WFRE_RDF_POS, error));
     TRY(pack(view, from->rows, kept, WFRE_RDF_POS, error));
     count_predicates(view, from->rows, kept, WFRE_RDF_O);
     TRY(list_predicates(view, error));

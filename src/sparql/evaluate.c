@@ -282,7 +282,7 @@ static wfre_sq_flow except(wfre_sq_sink *base, wfre_sq_exec *x)
          r != WFRE_NONE && flow == WFRE_SQ_GO; r = table->next[r]) {
         if (takes_away(x, node, table->rows + (size_t)r * (table->width ? table->width : 1)))
             return WFRE_SQ_GO;
-        flow = wfre_sq_tick(x);
+        flow = wfre_sq_tick_text(x, 16 + 8 * (size_t)table->width * node->shared_count);
     }
     return flow == WFRE_SQ_GO ? s->sink->emit(s->sink, x) : flow;
 }

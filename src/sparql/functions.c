@@ -234,22 +234,20 @@ static wfre_sq_regex *regex_of(wfre_sq_exec *x, const wfre_sq_expression *e,
         wfre_sq_regex_compile(pattern->text, flag_text, x->locale, &kept->regex, &error);
     if (status == WFRE_ERR_MEMORY || status == WFRE_ERR_UNSUPPORTED)
         x->status = wfre_fail(x->error, status, e->offset, "%s", error.message);
-    return kept->regex;
+    return wfre_sq_check_time(x) == WFRE_SQ_GO ? kept->regex : NULL; /* that took a while */
 }
 
 static bool match(wfre_sq_exec *x, const wfre_sq_expression *e, const wfre_sq_value *arguments,
                   wfre_sq_value *value)
 {
-    bool failed;
+    bool stopped;
     if (!wfre_sq_is_stringy(&arguments[0]))
         return false;
     wfre_sq_regex *regex = regex_of(x, e, &arguments[1], e->count > 2 ? &arguments[2] : NULL);
     if (!regex)
         return false;
-    *value = wfre_sq_truth(wfre_sq_regex_search(regex, arguments[0].text, &failed));
-    if (failed)
-        (void)wfre_sq_check_time(x);
-    return !failed;
+    *value = wfre_sq_truth(wfre_sq_regex_search(regex, arguments[0].text, &stopped));
+    return !stopped || wfre_sq_check_time(x) == WFRE_SQ_GO;
 }
 
 static bool replace(wfre_sq_exec *x, const wfre_sq_expression *e, const wfre_sq_value *arguments,
@@ -259,20 +257,20 @@ static bool replace(wfre_sq_exec *x, const wfre_sq_expression *e, const wfre_sq_
     if (!wfre_sq_is_stringy(&arguments[0]) || arguments[2].type != WFRE_SQ_T_STRING)
         return false;
     wfre_sq_regex *regex = regex_of(x, e, &arguments[1], e->count > 3 ? &arguments[3] : NULL);
-    size_t most = x->memory_limit - (x->memory < x->memory_limit ? x->memory : x->memory_limit);
-    bool ok =
-        regex && wfre_sq_regex_replace(regex, arguments[0].text, arguments[2].text, most, &out);
+    size_t most = x->memory < x->memory_limit ? x->memory_limit - x->memory : 0;
+    wfre_sq_regex_end end =
+        regex ? wfre_sq_regex_replace(regex, arguments[0].text, arguments[2].text, most, &out)
+              : WFRE_SQ_REGEX_WRONG;
     if (out.failed)
         (void)wfre_sq_no_memory(x);
-    else if (out.length > most)
-        (void)wfre_sq_charge(x, out.length, "the texts of an expression");
-    else if (!ok)
+    else if (end == WFRE_SQ_REGEX_STOPPED)
         (void)wfre_sq_check_time(x);
-    if (ok && !out.failed)
+    else if (end == WFRE_SQ_REGEX_LARGE)
+        (void)wfre_sq_scratch_text(x, most + 1); /* says so */
+    else if (end == WFRE_SQ_REGEX_DONE)
         *value = like(&arguments[0], wfre_sq_keep(x, out.data ? out.data : "", out.length));
-    ok = ok && !out.failed && value->text.bytes;
     wfre_text_free(&out);
-    return ok;
+    return end == WFRE_SQ_REGEX_DONE && x->status == WFRE_OK;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------ */

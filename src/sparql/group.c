@@ -34,6 +34,8 @@ typedef struct grouper {
 static wfre_sq_flow keep_text(wfre_sq_exec *x, tally *t, wfre_name text)
 {
     size_t before = t->text.capacity;
+    if (wfre_sq_tick_text(x, text.length) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
     wfre_text_append(&t->text, text.bytes, text.length);
     if (t->text.failed)
         return wfre_sq_no_memory(x);

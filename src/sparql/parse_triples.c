@@ -84,6 +84,9 @@ static wfre_status parse_joined(wfre_sq_parser *p, wfre_sq_path_kind kind, const
         CHECK(wrap(p, kind, offset, path));
     while (wfre_sq_at_sign(p, sign)) {
         wfre_sq_path *next;
+        if (kind == WFRE_SQ_SEQUENCE && ++p->steps > WFRE_SQ_STEPS)
+            return wfre_fail(p->error, WFRE_ERR_UNSUPPORTED, p->token.offset,
+                             "the paths of the query have more than %d steps", WFRE_SQ_STEPS);
         CHECK(wfre_sq_advance(p));
         CHECK(read(p, &next));
         CHECK(add_child(p, *path, next));

@@ -7,8 +7,9 @@
 #include "sparql/syntax.h"
 #include "wfre/sparql.h"
 
-/* Recursion over a query is this deep at most: brackets, groups, and patterns behind each other. */
-enum { WFRE_SQ_DEPTH = 256, WFRE_SQ_SLOTS = 4096 };
+/* Recursion over a query is this deep at most: brackets, groups, and patterns behind each other.
+ * Walking a path takes a level for each of its steps, and so do all paths of a query together. */
+enum { WFRE_SQ_DEPTH = 256, WFRE_SQ_STEPS = 1024, WFRE_SQ_SLOTS = 4096 };
 
 /* The names that a query or sub-SELECT sees. */
 typedef struct wfre_sq_scope {
@@ -40,6 +41,7 @@ typedef struct wfre_sq_parser {
     size_t label_count, label_capacity;
     uint32_t basics; /* basic patterns begun so far; the number of the present one */
     unsigned depth;
+    unsigned steps;  /* behind / in paths so far */
     bool template;   /* within CONSTRUCT { ... }: no paths */
     bool aggregates; /* whether an aggregate may stand here */
     /* growing arrays of the query, moved to its arena at the end */

@@ -30,13 +30,17 @@ static wfre_sq_flow grow(wfre_sq_exec *x, terms *set)
 {
     size_t size = set->slot_mask ? (set->slot_mask + 1) * 2 : 32;
     uint32_t *slots = wfre_alloc_zero(size, sizeof *slots);
-    if (!slots)
-        return wfre_sq_no_memory(x);
-    for (size_t i = 0; i < set->count; i++) {
+    wfre_sq_flow flow = slots ? WFRE_SQ_GO : wfre_sq_no_memory(x);
+    for (size_t i = 0; i < set->count && flow == WFRE_SQ_GO; i++) {
+        flow = wfre_sq_tick(x);
         size_t at = wfre_mix64(set->list[i]) & (size - 1);
         while (slots[at])
             at = (at + 1) & (size - 1);
         slots[at] = (uint32_t)i + 1;
+    }
+    if (flow != WFRE_SQ_GO) {
+        wfre_free(slots);
+        return flow;
     }
     wfre_free(set->slots);
     set->slots = slots;
@@ -106,7 +110,8 @@ static wfre_sq_flow walk_triples(wfre_sq_exec *x, const wfre_sq_path *negated, b
     wfre_sq_flow flow = status == WFRE_OK ? WFRE_SQ_GO : wfre_sq_fail(x, status);
     wfre_rdf_triple t;
     while (flow == WFRE_SQ_GO && wfre_rdf_scan_next(&scan, &t)) {
-        if ((flow = wfre_sq_tick(x)) != WFRE_SQ_GO)
+        if ((flow = wfre_sq_tick_text(x, 16 + (negated ? 16 * (size_t)negated->count : 0))) !=
+            WFRE_SQ_GO)
             break;
         if (!negated || !excluded(x, negated, inverse, t.at[WFRE_RDF_P]))
             flow = walker->emit(walker, x, t.at[inverse ? WFRE_RDF_O : WFRE_RDF_S],
@@ -216,6 +221,8 @@ static wfre_sq_flow reach(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id
     for (size_t i = 0; path->kind != WFRE_SQ_OPTIONAL && i < reached->count && flow == WFRE_SQ_GO;
          i++) {
         wfre_rdf_id at = reached->list[i];
+        if ((flow = wfre_sq_tick(x)) != WFRE_SQ_GO)
+            break;
         if (at == start) /* its steps have been taken */
             continue;
         flow = wfre_sq_walk(x, path->children[0], backward ? WFRE_NONE : at,
@@ -232,6 +239,8 @@ static wfre_sq_flow walk_from(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rd
     wfre_sq_flow flow = reach(x, path, start, backward, &reached);
     for (size_t i = 0; i < reached.count && flow == WFRE_SQ_GO; i++) {
         wfre_rdf_id other = reached.list[i];
+        if ((flow = wfre_sq_tick(x)) != WFRE_SQ_GO)
+            break;
         if (goal != WFRE_NONE && other != goal)
             continue;
         flow = walker->emit(walker, x, backward ? other : start, backward ? start : other);

@@ -12,7 +12,8 @@
 #include "base/scope.h"
 #include "sparql/lexer.h"
 
-enum { PROGRAM = 1 << 16, GROUPS = 10, NESTING = 100, REPEATS = 1000, CLOCK_WORK = 1 << 16 };
+enum { PROGRAM = 1 << 16, GROUPS = 10, NESTING = 100, REPEATS = 1000 };
+enum { LOOK = 1 << 14 }; /* steps between two looks at the clock */
 
 typedef enum operation {
     CHARACTER, /* value */
@@ -76,8 +77,8 @@ struct wfre_sq_regex {
     threads now, next;
     uint32_t *marks; /* the step at which an instruction was entered last */
     uint32_t step;
-    uint32_t work;  /* instructions since the clock was looked at */
-    bool stopped;   /* the last search did not end */
+    size_t work;    /* since the last look at the clock */
+    bool stopped;   /* by the clock */
     pending *stack; /* of enter(): an instruction is entered once a step, and leaves one behind */
     /* while compiling */
     const char *text;
@@ -666,25 +667,35 @@ static bool accepts(const wfre_sq_regex *r, const instruction *i, uint32_t c)
             towupper_l((wint_t)c, r->locale) == towupper_l((wint_t)i->value, r->locale));
 }
 
+/* Counts work; false if it is time to stop. */
+static bool go_on(wfre_sq_regex *r, size_t work)
+{
+    r->work += work;
+    if (r->work >= LOOK) {
+        r->work = 0;
+        r->stopped = wfre_stopped();
+    }
+    return !r->stopped;
+}
+
+/* How many steps it takes to try an instruction on a character. */
+static size_t effort(const wfre_sq_regex *r, const instruction *i)
+{
+    return i->op == CLASS ? 1 + r->classes[i->value].count / 8 : 1;
+}
+
 /* The first match at or behind `from`, leftmost and by the rules of greed; its groups. */
 static bool find(wfre_sq_regex *r, const subject *s, size_t from, bool any, size_t *ends)
 {
     thread start = {0};
     bool found = false;
     r->now.count = 0;
-    r->stopped = false;
     for (int i = 0; i < 2 * GROUPS; i++)
         start.ends[i] = SIZE_MAX;
     for (size_t here = from;;) {
         if (++r->step == 0) { /* marks of old steps would look new */
             memset(r->marks, 0, r->count * sizeof *r->marks);
             r->step = 1;
-        }
-        if (++r->work > CLOCK_WORK) {
-            r->work = 0;
-            r->stopped = wfre_stopped();
-            if (r->stopped)
-                return false;
         }
         r->next.count = 0;
         size_t size = 1;
@@ -696,8 +707,12 @@ static bool find(wfre_sq_regex *r, const subject *s, size_t from, bool any, size
         if (!found)
             enter(r, &live, &start, s, here);
         threads after = {r->now.list, 0};
+        if (!go_on(r, r->now.count + 1))
+            return false;
         for (size_t i = 0; i < live.count; i++) {
             const instruction *in = &r->program[live.list[i].at];
+            if (!go_on(r, effort(r, in)))
+                return false;
             if (in->op == MATCH) {
                 found = true;
                 memcpy(ends, live.list[i].ends, sizeof live.list[i].ends);
@@ -717,54 +732,72 @@ static bool find(wfre_sq_regex *r, const subject *s, size_t from, bool any, size
     }
 }
 
-bool wfre_sq_regex_search(wfre_sq_regex *regex, wfre_name text, bool *failed)
+bool wfre_sq_regex_search(wfre_sq_regex *regex, wfre_name text, bool *stopped)
 {
     size_t ends[2 * GROUPS];
     const subject s = {text.bytes ? text.bytes : "", text.length};
+    regex->stopped = false;
     bool found = find(regex, &s, 0, true, ends);
-    *failed = regex->stopped;
+    *stopped = regex->stopped;
     return found;
 }
 
-/* One replacement; false if it is malformed. */
-static bool put_replacement(const wfre_sq_regex *r, const subject *s, const size_t *ends,
-                            wfre_name replacement, wfre_text *out)
+/* Where replacing puts what it has. */
+typedef struct writer {
+    wfre_sq_regex *r;
+    wfre_text *out;
+    size_t most;
+    wfre_sq_regex_end end;
+} writer;
+
+static bool put(writer *w, const char *bytes, size_t length)
+{
+    if (length > w->most || w->out->length > w->most - length)
+        w->end = WFRE_SQ_REGEX_LARGE;
+    else if (!go_on(w->r, 1 + length / 64))
+        w->end = WFRE_SQ_REGEX_STOPPED;
+    else
+        wfre_text_append(w->out, bytes, length);
+    return w->end == WFRE_SQ_REGEX_DONE && !w->out->failed;
+}
+
+/* One replacement; false if it is malformed, or cannot be put. */
+static bool put_replacement(writer *w, const subject *s, const size_t *ends, wfre_name replacement)
 {
     for (size_t i = 0; i < replacement.length; i++) {
         char c = replacement.bytes[i];
         char next = i + 1 < replacement.length ? replacement.bytes[i + 1] : '\0';
-        if (c == '\\') {
-            if (next != '\\' && next != '$')
-                return false;
-            wfre_text_char(out, next);
-            i++;
-        } else if (c == '$') {
-            if (next < '0' || next > '9')
-                return false;
-            size_t group = (size_t)(next - '0');
-            if (group <= r->groups && ends[2 * group] != SIZE_MAX &&
-                ends[2 * group + 1] != SIZE_MAX)
-                wfre_text_append(out, s->text + ends[2 * group],
-                                 ends[2 * group + 1] - ends[2 * group]);
-            i++;
-        } else {
-            wfre_text_char(out, c);
+        size_t group = (size_t)(next - '0');
+        if ((c == '\\' && next != '\\' && next != '$') ||
+            (c == '$' && (next < '0' || next > '9'))) {
+            w->end = WFRE_SQ_REGEX_WRONG;
+            return false;
         }
+        if (c == '$') {
+            if (group <= w->r->groups && ends[2 * group] != SIZE_MAX &&
+                ends[2 * group + 1] != SIZE_MAX &&
+                !put(w, s->text + ends[2 * group], ends[2 * group + 1] - ends[2 * group]))
+                return false;
+        } else if (!put(w, c == '\\' ? &next : &c, 1)) {
+            return false;
+        }
+        i += c == '\\' || c == '$';
     }
     return true;
 }
 
-bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement, size_t most,
-                           wfre_text *out)
+wfre_sq_regex_end wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement,
+                                        size_t most, wfre_text *out)
 {
     size_t ends[2 * GROUPS], here = 0;
     const subject empty = {"", 0}, s = {text.bytes ? text.bytes : "", text.length};
+    writer w = {regex, out, most, WFRE_SQ_REGEX_DONE};
+    regex->stopped = false;
     if (find(regex, &empty, 0, true, ends))
-        return false;
+        return WFRE_SQ_REGEX_WRONG;
     while (find(regex, &s, here, false, ends)) {
-        wfre_text_append(out, s.text + here, ends[0] - here);
-        if (!put_replacement(regex, &s, ends, replacement, out) || out->length > most)
-            return false;
+        if (!put(&w, s.text + here, ends[0] - here) || !put_replacement(&w, &s, ends, replacement))
+            return w.end;
         if (ends[1] == ends[0]) { /* as with a bare $: go on behind the next character */
             size_t size = 0;
             if (ends[1] == s.length) {
@@ -772,13 +805,16 @@ bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name repla
                 break;
             }
             (void)wfre_sq_decode(s.text + ends[1], s.length - ends[1], &size);
-            wfre_text_append(out, s.text + ends[1], size);
+            if (!put(&w, s.text + ends[1], size))
+                return w.end;
             ends[1] += size;
         }
         here = ends[1];
         if (here == s.length)
             break;
     }
-    wfre_text_append(out, s.text + here, s.length - here);
-    return !regex->stopped && out->length <= most;
+    if (regex->stopped)
+        return WFRE_SQ_REGEX_STOPPED;
+    (void)put(&w, s.text + here, s.length - here);
+    return w.end;
 }

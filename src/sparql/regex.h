@@ -1,5 +1,6 @@
 /* Regular expressions as REGEX and REPLACE understand them (XPath, section 5.6.1), over characters
- * of UTF-8 text, in time proportional to the text. */
+ * of UTF-8 text, in time proportional to the text and to the pattern. They stop when the thread's
+ * scope says so (base/scope.h). */
 #ifndef WFRE_SRC_SPARQL_REGEX_H
 #define WFRE_SRC_SPARQL_REGEX_H
 
@@ -17,12 +18,19 @@ WFRE_NODISCARD wfre_status wfre_sq_regex_compile(wfre_name pattern, wfre_name fl
                                                  locale_t locale, wfre_sq_regex **regex,
                                                  wfre_error *error);
 void wfre_sq_regex_free(wfre_sq_regex *regex);
-/* Whether it matches anywhere in the text; false also when it is time to stop, with *failed set. */
-bool wfre_sq_regex_search(wfre_sq_regex *regex, wfre_name text, bool *failed);
+/* Whether it matches anywhere in the text; *stopped if that was not found out. */
+bool wfre_sq_regex_search(wfre_sq_regex *regex, wfre_name text, bool *stopped);
+
+typedef enum wfre_sq_regex_end {
+    WFRE_SQ_REGEX_DONE,
+    WFRE_SQ_REGEX_WRONG, /* the replacement is malformed, or the pattern matches "" */
+    WFRE_SQ_REGEX_STOPPED,
+    WFRE_SQ_REGEX_LARGE /* more than `most` bytes */
+} wfre_sq_regex_end;
+
 /* Appends the text with all matches replaced; $1 ... $9 and $0 in the replacement are what a group
- * and the whole match found. False if the replacement is malformed or the pattern matches nothing
- * at all ("" must not match), when it is time to stop, and with more than `most` bytes in `out`. */
-bool wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement, size_t most,
-                           wfre_text *out);
+ * and the whole match found. */
+wfre_sq_regex_end wfre_sq_regex_replace(wfre_sq_regex *regex, wfre_name text, wfre_name replacement,
+                                        size_t most, wfre_text *out);
 
 #endif

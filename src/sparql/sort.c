@@ -56,12 +56,15 @@ void wfre_sq_sorter_free(wfre_sq_exec *x, wfre_sq_sorter *sorter)
 
 /* ---- comparing ---------------------------------------------------------------------------- */
 
-static int compare_rows(const wfre_sq_sorter *s, const sort_row *a, const sort_row *b)
+/* *bytes counts the texts that were compared. */
+static int compare_rows(const wfre_sq_sorter *s, const sort_row *a, const sort_row *b,
+                        size_t *bytes)
 {
     const wfre_sq_select *select = s->selection->select;
     for (uint32_t i = 0; i < select->order_count; i++) {
         if (a->keys[i].term == b->keys[i].term)
             continue;
+        *bytes += a->keys[i].value ? a->keys[i].value->text.length : 0;
         int order = wfre_sq_value_order(a->keys[i].value, b->keys[i].value);
         if (order)
             return select->orders[i].descending ? -order : order;
@@ -81,12 +84,16 @@ static wfre_sq_flow merge_sort(wfre_sq_exec *x, const wfre_sq_sorter *s, sort_ro
         return WFRE_SQ_FAIL;
     memcpy(spare, rows, half * sizeof *rows);
     size_t left = 0, right = half, out = 0;
-    while (left < half && right < count)
-        rows[out++] =
-            compare_rows(s, &spare[left], &rows[right]) <= 0 ? spare[left++] : rows[right++];
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    while (left < half && right < count && flow == WFRE_SQ_GO) {
+        size_t bytes = 0;
+        bool first = compare_rows(s, &spare[left], &rows[right], &bytes) <= 0;
+        rows[out++] = first ? spare[left++] : rows[right++];
+        flow = wfre_sq_tick_text(x, 16 + bytes);
+    }
     while (left < half)
         rows[out++] = spare[left++];
-    return WFRE_SQ_GO;
+    return flow;
 }
 
 static wfre_sq_flow sort(wfre_sq_exec *x, wfre_sq_sorter *s)
@@ -174,6 +181,8 @@ static wfre_sq_flow thin_out(wfre_sq_exec *x, wfre_sq_sorter *s)
     for (size_t i = 0; i < s->count; i++) {
         sort_row *row = &s->rows[i], fresh = *row;
         size_t bytes = 0;
+        if (wfre_sq_tick(x) != WFRE_SQ_GO)
+            return WFRE_SQ_FAIL;
         fresh.keys = wfre_arena_alloc(&s->arena, select->order_count, sizeof *fresh.keys);
         fresh.terms = wfre_arena_alloc(&s->arena, (size_t)s->selection->output_count + 1,
                                        sizeof *fresh.terms);

@@ -75,13 +75,17 @@ static const wfre_rdf_id *row_at(const wfre_sq_table *table, size_t index)
 static wfre_sq_flow grow_slots(wfre_sq_exec *x, wfre_sq_table *table, size_t size)
 {
     uint32_t *slots = wfre_alloc_zero(size, sizeof *slots);
-    if (!slots)
-        return wfre_sq_no_memory(x);
-    for (size_t i = 0; i < table->count; i++) {
+    wfre_sq_flow flow = slots ? WFRE_SQ_GO : wfre_sq_no_memory(x);
+    for (size_t i = 0; i < table->count && flow == WFRE_SQ_GO; i++) {
+        flow = wfre_sq_tick(x);
         size_t at = hash_keys(row_at(table, i), table->keys) & (size - 1);
         while (slots[at])
             at = (at + 1) & (size - 1);
         slots[at] = (uint32_t)i + 1;
+    }
+    if (flow != WFRE_SQ_GO) {
+        wfre_free(slots);
+        return flow;
     }
     wfre_free(table->slots);
     table->slots = slots;
@@ -126,6 +130,8 @@ wfre_sq_flow wfre_sq_table_index(wfre_sq_exec *x, wfre_sq_table *table)
     for (size_t i = table->count; i-- > 0;) {
         const wfre_rdf_id *row = row_at(table, i);
         size_t at = hash_keys(row, table->keys) & table->slot_mask;
+        if (wfre_sq_tick(x) != WFRE_SQ_GO)
+            return WFRE_SQ_FAIL;
         while (table->slots[at] &&
                !equal_keys(row_at(table, table->slots[at] - 1), row, table->keys))
             at = (at + 1) & table->slot_mask;

@@ -81,13 +81,15 @@ static bool same_value(const wfre_rdf_value *a, const wfre_rdf_value *b)
            wfre_sq_same_name(a->language, b->language);
 }
 
-static bool grow_slots(wfre_sq_terms *terms)
+static wfre_sq_flow grow_slots(wfre_sq_exec *x, wfre_sq_terms *terms)
 {
+    wfre_sq_flow flow = WFRE_SQ_GO;
     size_t size = terms->slot_mask ? (terms->slot_mask + 1) * 2 : FIRST_SLOTS;
     uint32_t *slots = wfre_alloc_zero(size, sizeof *slots);
     if (!slots)
-        return false;
-    for (size_t i = 0; i < terms->count; i++) {
+        return wfre_sq_no_memory(x);
+    for (size_t i = 0; i < terms->count && flow == WFRE_SQ_GO; i++) {
+        flow = wfre_sq_tick_text(x, 16 + terms->values[i].text.length);
         size_t at = hash_value(&terms->values[i]) & (size - 1);
         while (slots[at])
             at = (at + 1) & (size - 1);
@@ -96,7 +98,7 @@ static bool grow_slots(wfre_sq_terms *terms)
     wfre_free(terms->slots);
     terms->slots = slots;
     terms->slot_mask = size - 1;
-    return true;
+    return flow;
 }
 
 static bool copy_name(wfre_arena *arena, wfre_name name, wfre_name *copy)
@@ -122,8 +124,8 @@ static bool copy_value(wfre_sq_terms *terms, const wfre_rdf_value *value, wfre_r
 static wfre_sq_flow make_up(wfre_sq_exec *x, const wfre_rdf_value *value, wfre_rdf_id *id)
 {
     wfre_sq_terms *terms = &x->terms;
-    if (2 * (terms->count + 1) > terms->slot_mask && !grow_slots(terms))
-        return wfre_sq_no_memory(x);
+    if (2 * (terms->count + 1) > terms->slot_mask && grow_slots(x, terms) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
     size_t at = hash_value(value) & terms->slot_mask;
     for (; terms->slots[at]; at = (at + 1) & terms->slot_mask)
         if (same_value(&terms->values[terms->slots[at] - 1], value)) {
@@ -215,6 +217,8 @@ wfre_sq_flow wfre_sq_value_of(wfre_sq_exec *x, wfre_rdf_id id, wfre_sq_value *va
 {
     wfre_rdf_value term;
     wfre_sq_flow flow = wfre_sq_term_get(x, id, &term);
+    if (flow == WFRE_SQ_GO)
+        flow = wfre_sq_tick_text(x, term.text.length);
     if (flow != WFRE_SQ_GO)
         return flow;
     uint32_t class = id < x->own ? wfre_rdf_class_of(x->rdf, id) : WFRE_NONE;
