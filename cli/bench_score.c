@@ -243,7 +243,7 @@ static wfre_status choose_isa(const cli_call *call, wfre_isa *isa, wfre_error *e
         }
     }
     (void)snprintf(error->message, sizeof error->message,
-                   "--isa %.40s: unknown; use reference, avx2, avx512 or amx", name);
+                   "--isa %.40s: unknown; use reference, avx2, avx512, avx512bf16 or amx", name);
     return error->code = WFRE_ERR_ARGUMENT;
 }
 

@@ -48,7 +48,7 @@ static void print_manual(FILE *stream)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         options_print_manual(cli_commands[i], stream);
     fputs(".SH ENVIRONMENT\n.TP\n.B WFRE_ISA\nForces the kernels for one instruction set: "
-          "reference, avx2, avx512 or amx.\n"
+          "reference, avx2, avx512, avx512bf16 or amx.\n"
           ".TP\n.B WFRE_PROGRESS\nSet to never, long work says nothing on the way.\n"
           ".TP\n.B WFRE_PRIVATE\nSnapshots and models of up to this many bytes (default 33554432) "
           "are read into memory; larger ones are mapped, and must not be changed in place while "

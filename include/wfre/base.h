@@ -180,10 +180,11 @@ typedef enum wfre_isa {
     WFRE_ISA_REFERENCE = 0, /* plain C in double precision: the definition */
     WFRE_ISA_AVX2,          /* AVX2 and FMA */
     WFRE_ISA_AVX512,        /* AVX-512 F, BW, DQ, VL */
+    WFRE_ISA_AVX512BF16,    /* these and AVX512-BF16 */
     WFRE_ISA_AMX            /* AVX-512 and AMX-BF16 */
 } wfre_isa;
 
-/* "reference", "avx2", "avx512", "amx" */
+/* "reference", "avx2", "avx512", "avx512bf16", "amx" */
 WFRE_API const char *wfre_isa_name(wfre_isa isa);
 
 /* Whether this CPU and kernel can run `isa`. */
@@ -196,7 +197,7 @@ WFRE_API WFRE_NODISCARD wfre_status wfre_isa_select(wfre_isa *isa, wfre_error *e
 /* What matrix products round their operands to; sums and stored numbers are float32 either way. */
 typedef enum wfre_precision {
     WFRE_FP32 = 0,
-    WFRE_BF16 /* bfloat16: fast where the CPU has AMX, the same rounding elsewhere */
+    WFRE_BF16 /* bfloat16: fast where the CPU has AVX512-BF16 or AMX, only rounded elsewhere */
 } wfre_precision;
 
 #ifdef __cplusplus

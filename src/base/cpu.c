@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-static const char *const ISA_NAMES[] = {"reference", "avx2", "avx512", "amx"};
+static const char *const ISA_NAMES[] = {"reference", "avx2", "avx512", "avx512bf16", "amx"};
 enum { ISA_COUNT = sizeof ISA_NAMES / sizeof ISA_NAMES[0] };
 
 const char *wfre_isa_name(wfre_isa isa)
@@ -21,6 +21,12 @@ static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+static bool has_bf16(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1u << 5);
 }
 
 /* AMX state is large, so Linux hands it out only on request:
@@ -46,6 +52,8 @@ bool wfre_isa_available(wfre_isa isa)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     case WFRE_ISA_AVX512:
         return has_avx512();
+    case WFRE_ISA_AVX512BF16:
+        return has_avx512() && has_bf16();
     case WFRE_ISA_AMX:
         return has_avx512() && has_amx();
     }
@@ -79,5 +87,6 @@ wfre_status wfre_isa_select(wfre_isa *isa, wfre_error *error)
         return WFRE_OK;
     }
     return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
-                     "WFRE_ISA=%s: unknown; use reference, avx2, avx512 or amx", forced);
+                     "WFRE_ISA=%s: unknown; use reference, avx2, avx512, avx512bf16 or amx",
+                     forced);
 }

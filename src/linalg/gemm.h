@@ -47,9 +47,9 @@ typedef struct wfre_gemm_table {
     void (*leave)(void);
 } wfre_gemm_table;
 
-extern const wfre_gemm_table wfre_gemm_avx2, wfre_gemm_avx512, wfre_gemm_amx;
+extern const wfre_gemm_table wfre_gemm_avx2, wfre_gemm_avx512, wfre_gemm_avx512bf16, wfre_gemm_amx;
 /* The same code in plain C; only tests have it. */
-extern const wfre_gemm_table wfre_gemm_emulated, wfre_gemm_amx_emulated;
+extern const wfre_gemm_table wfre_gemm_emulated, wfre_gemm_pairs_emulated, wfre_gemm_amx_emulated;
 
 /* Scratch memory that one worker needs for its panels. */
 size_t wfre_gemm_panel_bytes(const wfre_gemm_table *table);

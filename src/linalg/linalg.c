@@ -16,6 +16,7 @@ static const wfre_linalg_kernels KERNELS[] = {
 #if defined(__x86_64__)
     [WFRE_ISA_AVX2] = {&wfre_vector_avx2, {&wfre_gemm_avx2, &wfre_gemm_avx2}},
     [WFRE_ISA_AVX512] = {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_avx512}},
+    [WFRE_ISA_AVX512BF16] = {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_avx512bf16}},
     [WFRE_ISA_AMX] = {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_amx}},
 #endif
 };

@@ -18,12 +18,18 @@ static const kernel_set KERNEL_SETS[] = {
     {"16 lanes in plain C",
      WFRE_ISA_REFERENCE,
      {&wfre_vector_emulated, {&wfre_gemm_emulated, &wfre_gemm_emulated}}},
+    {"pairs of bfloat16 in plain C",
+     WFRE_ISA_REFERENCE,
+     {&wfre_vector_emulated, {&wfre_gemm_emulated, &wfre_gemm_pairs_emulated}}},
     {"AMX tiles in plain C",
      WFRE_ISA_REFERENCE,
      {&wfre_vector_emulated, {&wfre_gemm_emulated, &wfre_gemm_amx_emulated}}},
 #if defined(__x86_64__)
     {"avx2", WFRE_ISA_AVX2, {&wfre_vector_avx2, {&wfre_gemm_avx2, &wfre_gemm_avx2}}},
     {"avx512", WFRE_ISA_AVX512, {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_avx512}}},
+    {"avx512bf16",
+     WFRE_ISA_AVX512BF16,
+     {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_avx512bf16}}},
     {"amx", WFRE_ISA_AMX, {&wfre_vector_avx512, {&wfre_gemm_avx512, &wfre_gemm_amx}}},
 #endif
 };
