@@ -17,7 +17,7 @@ static const char SHAPES[] = "2p 3p 2i 3i ip pi 2in 3in inp pin pni 2u up";
 enum {
     DEPTH = WFRE_CALIBRATION_DEPTH,
     BATCH = 128,
-    SHORT = 32,         /* a batch of which time is short */
+    SHORT = 8,          /* the first batch if time is short */
     ATTEMPTS = 20,      /* to find an entity that lacks a relation */
     MOST_ANSWERS = 1000 /* of a grown question */
 };
@@ -201,24 +201,34 @@ static wfre_status ask(batch *b, size_t count, wfre_arena *arena, wfre_error *er
     return wfre_infer(s->session, &questions, use_scores, b, error);
 }
 
+/* How many questions there is time for, by what those before took; at most a batch. */
+static size_t next_batch(double start, double seconds, size_t done)
+{
+    double spent = wfre_clock() - start;
+    double room = spent > 0 ? (seconds - spent) * (double)done / spent : BATCH;
+    return room < 1 ? 0 : room < BATCH ? (size_t)room : BATCH;
+}
+
 wfre_status wfre_survey_run(const wfre_survey *survey, const wfre_asked *list, size_t count,
                             wfre_answered *use, void *context, size_t *done, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    double end = wfre_clock() + survey->seconds;
+    double start = wfre_clock();
     wfre_arena arena = {0};
     batch *b = wfre_alloc_zero(1, sizeof *b);
     if (!b)
         return wfre_fail_memory(error, "asking questions");
     *b = (batch){.survey = survey, .use = use, .context = context};
     *done = 0;
-    while (*done < count && (*done == 0 || survey->seconds <= 0 || wfre_clock() < end)) {
-        size_t most = survey->seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
+    size_t most = survey->seconds > 0 ? SHORT : BATCH;
+    while (*done < count && most > 0) {
         size_t part = count - *done < most ? count - *done : most;
         b->list = list + *done;
         b->first = *done;
         TRY(ask(b, part, &arena, error));
         *done += part;
+        if (survey->seconds > 0)
+            most = next_batch(start, survey->seconds, *done);
         wfre_report(survey->monitor, survey->task, *done, count, NULL);
         TRY(wfre_check_interrupt(survey->monitor, error));
     }

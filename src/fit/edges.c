@@ -11,12 +11,12 @@
 enum {
     BATCH = 70,
     SHORT = 7,       /* a batch of which time is short */
+    TRIED = 4,       /* queries to see how long it takes */
     JOINS = 7,       /* -7, -3, -1, 0, 1, 3, 7 */
     NOT_JOINED = 3,  /* of these: 0 */
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
     SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
-    USUAL = 2,       /* of rooms and sharpnesses */
-    MOST_QUERIES = 280
+    USUAL = 2        /* of rooms and sharpnesses */
 };
 
 static double joined_at(double index)
@@ -41,6 +41,7 @@ typedef struct fitting {
     double seconds; /* for each pass; 0: no limit */
     double end;     /* of this one, on wfre_clock */
     bool late;      /* the time ran out within a batch, which does not count then */
+    bool prepared;  /* there was time enough for estimates by embedding */
     const wfre_monitor *monitor;
     wfre_tally joins, rooms, sharpnesses;
     double against_embedding[SHARPNESSES]; /* what each gains */
@@ -58,6 +59,21 @@ static wfre_status rank(fitting *f, const wfre_rank_query *queries, size_t count
     for (size_t q = 0; q < count; q++)
         mrr[q * stride] = wfre_metrics_of(queries[q].standings, queries[q].hard.count).mrr;
     return WFRE_OK;
+}
+
+/* The same by embedding: without preparation until it is known that there is time for it. */
+static wfre_status rank_whole(fitting *f, const wfre_rank_query *queries, size_t count, double *mrr,
+                              wfre_error *error)
+{
+    wfre_way way = f->way;
+    double start = wfre_clock();
+    f->way.by = WFRE_BY_EMBEDDING;
+    f->way.exhaustive = way.exhaustive || (f->seconds > 0 && !f->prepared);
+    wfre_status status = rank(f, queries, count, mrr, 1, error);
+    f->way = way;
+    double now = wfre_clock(), each = (now - start) / (double)count;
+    f->prepared = f->prepared || f->end - now > 2 * WFRE_RANK_PREPARATION * each;
+    return status;
 }
 
 static wfre_status fit_joined(fitting *f, const wfre_rank_query *queries, size_t count,
@@ -94,9 +110,7 @@ static wfre_status fit_sharpness(fitting *f, const wfre_rank_query *queries, siz
         f->way.edge_sharpness = sharpness_at(i);
         CHECK(rank(f, queries, count, &mrr[0][i], SHARPNESSES, error));
     }
-    f->way.by = WFRE_BY_EMBEDDING;
-    CHECK(rank(f, queries, count, embedded, 1, error));
-    f->way.by = WFRE_BY_EDGES;
+    CHECK(rank_whole(f, queries, count, embedded, error));
     for (size_t q = 0; q < count && !f->late; q++) {
         wfre_tally_add(&f->sharpnesses, mrr[q]);
         for (int i = 0; i < SHARPNESSES; i++)
@@ -117,7 +131,7 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
     f->end = wfre_clock() + f->seconds;
     f->late = false;
     size_t most = f->seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
-    for (size_t q = 0; q < count && taken < MOST_QUERIES; q++) {
+    for (size_t q = 0; q < count && taken < WFRE_EDGES_QUERIES; q++) {
         if (queries[q].hard.count > 0 && (edges || !wfre_node_is_edge(queries[q].tree)))
             batch[size++] = queries[q];
         if (size < most && q + 1 < count)
@@ -129,6 +143,24 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
         if (f->late || (f->seconds > 0 && wfre_clock() > f->end))
             break;
     }
+    return WFRE_OK;
+}
+
+/* Whether each pass has time for as many queries as say anything, by ranking a few once. */
+static wfre_status is_time(fitting *f, const wfre_rank_query *queries, size_t count, bool *enough,
+                           wfre_error *error)
+{
+    double start = 0;
+    size_t tried = count < TRIED ? count : TRIED;
+    *enough = true;
+    for (size_t q = 0; q < tried; q++) { /* the first prepares the others */
+        CHECK(wfre_check_interrupt(f->monitor, error));
+        CHECK(wfre_rank(f->session, &f->way, WFRE_TRAIN, queries + q, 1, NULL, error));
+        start = q == 0 ? wfre_clock() : start;
+    }
+    if (tried > 1)
+        *enough =
+            (wfre_clock() - start) / (double)(tried - 1) * JOINS * WFRE_TALLY_ENOUGH < f->seconds;
     return WFRE_OK;
 }
 
@@ -150,6 +182,11 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
                  .rooms = {.values = ROOMS, .base = USUAL},
                  .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
     f.way.by = WFRE_BY_EDGES;
+    bool enough = true;
+    if (seconds > 0)
+        CHECK(is_time(&f, queries, count, &enough, error));
+    if (!enough)
+        count = 0;
     CHECK(pass(&f, queries, count, true, fit_joined, error));
     f.way.edge_joined = rounded(joined_at(wfre_tally_best(&f.joins)));
     CHECK(pass(&f, queries, count, true, fit_room, error));

@@ -4,11 +4,15 @@
 
 #include "measure/rank.h"
 
+/* It ranks no more queries than these for one of its three numbers. */
+enum { WFRE_EDGES_QUERIES = 280 };
+
 /* Sets edge_joined and edge_room of a way to what ranks the hard answers of all queries best, its
  * edge_sharpness to what ranks those of all but single edges best (both as usual if there are too
  * few queries to tell), and whether it answers by edges to whatever is better with them. The edges
  * of the train split are known. The standings of the queries are overwritten. `seconds` limits it
- * by leaving out the last queries; 0 for no limit. */
+ * by leaving out the last queries, or all of them if it would be too few to tell anything; 0 for no
+ * limit. */
 WFRE_NODISCARD wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way,
                                           const wfre_rank_query *queries, size_t count,
                                           double seconds, const wfre_monitor *monitor,

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-enum { ENOUGH = 30 }; /* queries to tell anything */
-
 void wfre_tally_add(wfre_tally *tally, const double *mrr)
 {
     tally->count++;
@@ -41,7 +39,7 @@ double wfre_tally_best(const wfre_tally *tally)
 {
     double top = find_top(tally);
     int nearest = (int)lround(top);
-    if (tally->count < ENOUGH || tally->gain[nearest] <= sqrt(tally->squares[nearest]))
+    if (tally->count < WFRE_TALLY_ENOUGH || tally->gain[nearest] <= sqrt(tally->squares[nearest]))
         return tally->base;
     return top;
 }

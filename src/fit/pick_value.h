@@ -8,7 +8,10 @@
 
 #include <stdint.h>
 
-enum { WFRE_TALLY_VALUES = 9 }; /* at most */
+enum {
+    WFRE_TALLY_VALUES = 9, /* at most */
+    WFRE_TALLY_ENOUGH = 30 /* queries to tell anything */
+};
 
 typedef struct wfre_tally {
     int values;

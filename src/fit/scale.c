@@ -12,7 +12,8 @@ enum {
     FACTORS = 9,
     ONE = 3, /* the factor 1 */
     BATCH = 140,
-    SHORT = 7 /* a batch of which time is short */
+    SHORT = 7,  /* a batch of which time is short */
+    LEAST = 112 /* queries of all types that say anything */
 };
 
 typedef struct fitting {
@@ -48,6 +49,20 @@ static wfre_status rank_batch(fitting *f, const wfre_rank_query *queries, size_t
     return WFRE_OK;
 }
 
+/* Whether the seconds are enough to learn anything, by ranking one query without preparation: with
+ * it most distances are estimated, ten times as fast. */
+static wfre_status is_time(fitting *f, const wfre_rank_query *query, double seconds, bool *enough,
+                           wfre_error *error)
+{
+    double start = wfre_clock();
+    wfre_way way = f->way;
+    way.exhaustive = true;
+    CHECK(wfre_rank(f->session, &way, WFRE_TRAIN, query, 1, NULL, error));
+    double spent = wfre_clock() - start;
+    *enough = (WFRE_RANK_PREPARATION + LEAST * FACTORS / 10) * spent < seconds - spent;
+    return WFRE_OK;
+}
+
 wfre_status wfre_lift_fit(wfre_session *session, wfre_way *way, const wfre_rank_query *queries,
                           size_t count, double seconds, const wfre_monitor *monitor,
                           wfre_error *error)
@@ -57,6 +72,11 @@ wfre_status wfre_lift_fit(wfre_session *session, wfre_way *way, const wfre_rank_
     f.way.by = WFRE_BY_EMBEDDING;
     for (int last = 0; last < WFRE_LIFTS; last++)
         f.tallies[last] = (wfre_tally){.values = FACTORS, .base = ONE};
+    bool enough = count > 0;
+    if (seconds > 0 && count > 0)
+        CHECK(is_time(&f, queries, seconds, &enough, error));
+    if (!enough)
+        count = 0;
     size_t batch = seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
     for (size_t first = 0; first < count; first += batch) {
         wfre_report(monitor, "fitting lifts", first, count, NULL);

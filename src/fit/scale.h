@@ -11,8 +11,8 @@
 #include "measure/rank.h"
 
 /* Sets the lifts of a way to what ranks the hard answers of these queries best, by embedding. The
- * standings of the queries are overwritten. `seconds` limits it by leaving out the last queries; 0
- * for no limit. */
+ * standings of the queries are overwritten. `seconds` limits it by leaving out the last queries, or
+ * all of them if it would be too few to tell anything; 0 for no limit. */
 WFRE_NODISCARD wfre_status wfre_lift_fit(wfre_session *session, wfre_way *way,
                                          const wfre_rank_query *queries, size_t count,
                                          double seconds, const wfre_monitor *monitor,

@@ -30,6 +30,9 @@ WFRE_NODISCARD wfre_status wfre_rank(wfre_session *session, const wfre_way *way,
                                      wfre_rank_cost *cost, wfre_error *error);
 /* So many at a time are fastest. */
 enum { WFRE_RANK_BATCH = 256 };
+/* To prepare estimates of all distances takes about as long as to rank so many queries, by
+ * embedding, without. Where time is short, few queries are ranked exhaustively. */
+enum { WFRE_RANK_PREPARATION = 70 };
 
 /* A number that changes whenever standings may: kept ones of another version are not taken. */
 enum { WFRE_RANKING_VERSION = 1 };

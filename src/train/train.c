@@ -22,16 +22,13 @@
 #include "report/chart.h"
 #include "report/curve.h"
 #include "train/checkpoint.h"
+#include "train/effort.h"
 #include "train/outputs.h"
 #include "train/validation.h"
 
 enum {
     LOG_POINTS = 200,
-    VALIDATIONS = 10,
-    MOST_SECONDS = 100000000, /* left, as shown */
-    TRIPLES = 10,             /* ranked in a validation for each query of a type */
-    MEASURED = 50,            /* queries of each type that the finished model is measured on */
-    MEASURED_TRIPLES = 500
+    MOST_SECONDS = 100000000 /* left, as shown */
 };
 
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
@@ -41,8 +38,11 @@ static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.
  * lifts, edges and probabilities, and measuring, may take those shares of what is left when each
  * begins. */
 static const double STEPS_PART = 0.86;
-static const double LIFT_SHARE = 0.25, EDGES_SHARE = 0.5, CALIBRATION_SHARE = 0.75,
-                    MEASURE_SHARE = 0.9;
+/* On slow machines and large graphs what is fitted needs as long as ranking so many queries without
+ * preparation; steps leave that, but no more than this part. */
+static const double FIT_QUERIES = 60, LEAST_PART = 0.7;
+static const double LAST_SHARE = 0.25, LIFT_SHARE = 0.25, EDGES_SHARE = 0.5,
+                    CALIBRATION_SHARE = 0.6, MEASURE_SHARE = 0.9;
 
 typedef struct training {
     const wfre_graph *graph;
@@ -55,16 +55,19 @@ typedef struct training {
     const wfre_queryset *queries; /* for validation; NULL: sampled ones */
     wfre_validation *validation;  /* NULL without */
     wfre_outputs outputs;
+    wfre_effort effort;
+    double begun;        /* on wfre_clock */
+    double save_seconds; /* that writing the model took */
     bool resumed;
     wfre_validated best, last;          /* validation, -1 for none yet */
     wfre_measured_row questions, links; /* of the finished model */
     double calibration;                 /* error of the probabilities, -1 without */
     wfre_reliability any, missing;
-    uint64_t validated; /* the step of the last validation, or WFRE_NO_STEP */
-    double validation_seconds;
-    double next_checkpoint;   /* on wfre_clock */
-    double next_log;          /* in progress */
-    uint32_t next_validation; /* in tenths of it */
+    uint64_t validated;                      /* the step of the last validation, or WFRE_NO_STEP */
+    double validation_seconds, last_seconds; /* of all validations, of the last */
+    double next_checkpoint;                  /* on wfre_clock */
+    double next_log;                         /* in progress */
+    uint32_t next_validation;                /* in tenths of it */
 } training;
 
 /* ---- log and picture ------------------------------------------------------------------------ */
@@ -156,8 +159,18 @@ static wfre_status rank_sample(training *s, const wfre_model *model, wfre_valida
     const wfre_train_settings *settings = &s->trainer->settings;
     double start = wfre_clock(), limit = settings->steps ? 0 : SAMPLE_SHARE * settings->seconds;
     wfre_status status = wfre_validation_run(s->validation, model, limit, s->monitor, found, error);
-    s->validation_seconds += wfre_clock() - start;
+    s->last_seconds = wfre_clock() - start;
+    s->validation_seconds += s->last_seconds;
     return status;
+}
+
+/* Writes the model as it is now, to be finished later. */
+static wfre_status keep_model(training *s, wfre_error *error)
+{
+    double start = wfre_clock();
+    CHECK(wfre_model_save(s->trainer->model, s->outputs.unfinished, false, error));
+    s->save_seconds = wfre_clock() - start;
+    return WFRE_OK;
 }
 
 /* Validates, and keeps the model if it is the best so far. */
@@ -185,7 +198,7 @@ static wfre_status validate(training *s, wfre_error *error)
     CHECK(draw_curve(s, error));
     if (wfre_validated_score(s->last) >= wfre_validated_score(s->best)) {
         s->best = s->last;
-        CHECK(wfre_model_save(model, s->outputs.unfinished, false, error));
+        CHECK(keep_model(s, error));
     }
     return WFRE_OK;
 }
@@ -208,15 +221,26 @@ static wfre_status stop(training *s, wfre_error *error)
                      s->outputs.checkpoint);
 }
 
+/* Leaves time for the fits, by what a validation took. */
+static void reserve(training *s)
+{
+    const wfre_train_settings *settings = &s->trainer->settings;
+    if (settings->steps || s->run->calibrate == 0)
+        return;
+    double part = 1 - FIT_QUERIES * s->last.each / settings->seconds;
+    s->trainer->part = part > STEPS_PART ? STEPS_PART : part < LEAST_PART ? LEAST_PART : part;
+}
+
 static wfre_status validate_if_due(training *s, wfre_error *error)
 {
     double progress = wfre_trainer_progress(s->trainer);
-    if (!s->validation || progress < (double)s->next_validation / VALIDATIONS)
+    if (!s->validation || progress < (double)s->next_validation / s->effort.validations)
         return WFRE_OK;
-    double spent = s->validation_seconds / wfre_trainer_seconds(s->trainer);
+    double spent = (s->validation_seconds + s->last_seconds) / wfre_trainer_seconds(s->trainer);
     if (s->trainer->settings.steps || (progress > FIRST_PART && spent < VALIDATION_SHARE))
         CHECK(validate(s, error));
     s->next_validation++;
+    reserve(s);
     return WFRE_OK;
 }
 
@@ -249,7 +273,8 @@ static wfre_status between_steps(training *s, wfre_error *error)
 static double left(const training *s, double share)
 {
     const wfre_train_settings *settings = &s->trainer->settings;
-    double seconds = share * (settings->seconds - wfre_trainer_seconds(s->trainer));
+    double seconds =
+        share * (settings->seconds - wfre_trainer_seconds(s->trainer) - s->save_seconds);
     return settings->steps ? 0 : seconds > 0.01 ? seconds : 0.01;
 }
 
@@ -261,7 +286,7 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
     model->settings.way.by = WFRE_BY_EDGES;
     if (!queries)
         return WFRE_OK;
-    CHECK(wfre_validation_edges(queries, model, seconds, s->monitor, error));
+    CHECK(wfre_validation_edges(queries, model, s->effort.share, seconds, s->monitor, error));
     (void)wfre_format(line, sizeof line,
                       "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f, "
                       "\"edge_joined\": %.4f}\n",
@@ -311,8 +336,8 @@ static wfre_status fit(training *s, const wfre_validation *queries, wfre_model *
     if (settings->edges)
         CHECK(fit_edges(s, queries, left(s, EDGES_SHARE), model, error));
     if (queries) {
-        CHECK(wfre_validation_calibrate(queries, model, left(s, CALIBRATION_SHARE), s->monitor,
-                                        error));
+        CHECK(wfre_validation_calibrate(queries, model, s->effort.share, left(s, CALIBRATION_SHARE),
+                                        s->monitor, error));
         CHECK(note_reliability(s, model, error));
     }
     return WFRE_OK;
@@ -327,9 +352,9 @@ static wfre_status measure(training *s, wfre_model *model, wfre_error *error)
     char *json = NULL;
     wfre_validation_options options = {
         .queries = s->queries,
-        .per_type = s->run->calibrate < MEASURED ? s->run->calibrate : MEASURED,
+        .per_type = s->effort.measure,
         .distinct = true,
-        .triples = MEASURED_TRIPLES,
+        .triples = s->effort.measure_triples,
         .seed = wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_MEASURING),
     };
     TRY(wfre_validation_create(s->graph, &options, s->pool, &sample, error));
@@ -361,7 +386,7 @@ static wfre_status complete(training *s, wfre_error *error)
     /* Not those that chose the model, unless they come from a file. */
     wfre_validation_options options = {
         .queries = s->queries,
-        .per_type = s->run->calibrate,
+        .per_type = s->effort.calibrate,
         .seed = wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_FITTING),
     };
     if (s->run->calibrate > 0)
@@ -377,14 +402,22 @@ cleanup:
     return status;
 }
 
-/* The end: a last look, the model if nothing better was kept, and no checkpoint any more. */
+/* Whether there is time for a last look, by what the one before took. */
+static bool is_time_to_validate(const training *s)
+{
+    return s->trainer->settings.steps || s->validated == s->trainer->step ||
+           s->last_seconds < left(s, LAST_SHARE);
+}
+
+/* The end: a last look, the model if nothing better was kept, and no checkpoint any more. The last
+ * model is taken for the best if there is no time to look. */
 static wfre_status finish(training *s, wfre_error *error)
 {
     CHECK(log_status(s, error));
-    if (s->validation)
+    if (s->validation && is_time_to_validate(s)) {
         CHECK(validate(s, error));
-    else {
-        CHECK(wfre_model_save(s->trainer->model, s->outputs.unfinished, false, error));
+    } else {
+        CHECK(keep_model(s, error));
         CHECK(draw_curve(s, error));
     }
     CHECK(complete(s, error));
@@ -479,7 +512,7 @@ static wfre_status judge_kept(training *s, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_model *model = NULL;
-    wfre_validated kept = {-1, -1};
+    wfre_validated kept = {-1, -1, 0};
     if (wfre_validated_score(s->best) >= 0 && s->validation &&
         wfre_file_exists(s->outputs.unfinished) &&
         wfre_model_open(s->outputs.unfinished, &model, NULL) == WFRE_OK &&
@@ -525,18 +558,20 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
     CHECK(make_trainer(s, settings, error));
     s->trainer->model->unfinished = true;
     s->trainer->part = s->run->calibrate > 0 ? STEPS_PART : 1;
+    s->trainer->started = s->begun; /* what came before counts */
+    s->effort = wfre_effort_of(s->graph, &s->trainer->settings, s->run);
     CHECK(open_queries(s, error));
     wfre_validation_options options = {
         .queries = s->queries,
         .per_type = s->run->validate,
-        .triples = (size_t)s->run->validate * TRIPLES,
+        .triples = (size_t)s->run->validate * WFRE_VALIDATION_TRIPLES,
         .seed = wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_VALIDATION),
     };
     if (s->run->validate > 0)
         CHECK(wfre_validation_create(s->graph, &options, s->pool, &s->validation, error));
     CHECK(s->resumed ? wfre_outputs_resume(outputs, s->trainer->step, error)
                      : wfre_outputs_begin(outputs, error));
-    uint32_t next = (uint32_t)(wfre_trainer_progress(s->trainer) * VALIDATIONS) + 1;
+    uint32_t next = (uint32_t)(wfre_trainer_progress(s->trainer) * s->effort.validations) + 1;
     if (s->next_validation > next) /* the run is longer than it was to be */
         s->next_validation = next;
     s->next_log = (double)outputs->lines / LOG_POINTS;
@@ -576,8 +611,9 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
                   .run = run,
                   .pool = pool,
                   .monitor = &s.watch.monitor,
-                  .best = {-1, -1},
-                  .last = {-1, -1},
+                  .begun = wfre_clock(),
+                  .best = {-1, -1, 0},
+                  .last = {-1, -1, 0},
                   .calibration = -1,
                   .validated = WFRE_NO_STEP};
     wfre_status status;

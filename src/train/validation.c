@@ -39,6 +39,8 @@ struct wfre_validation {
     wfre_link_sample links;
     uint64_t seed;
     bool fitted; /* counts have been fitted to the time there is */
+    bool few;    /* so few that estimates would not pay */
+    double each; /* seconds for the first queries without them; 0: not known */
 };
 
 /* ---- the sample --------------------------------------------------------------------------- */
@@ -256,49 +258,70 @@ void wfre_validation_free(wfre_validation *v)
 
 /* ---- ranking ------------------------------------------------------------------------------ */
 
-/* Ranks `step` queries, and then as many more (a multiple of that) as the seconds allow, 0 being no
- * limit; *count becomes how many. */
-static wfre_status rank_in_time(wfre_session *session, const wfre_way *way,
-                                const wfre_rank_query *queries, size_t *count, size_t step,
-                                double seconds, const wfre_monitor *monitor, wfre_error *error)
+/* Queries to be ranked in some time. */
+typedef struct timed {
+    wfre_session *session;
+    wfre_way way;
+    double seconds; /* 0: no limit */
+    double each;    /* that one of the first queries took */
+    const wfre_monitor *monitor;
+} timed;
+
+/* After `done` queries in `spent` seconds: how many more there is time for. If these are many
+ * enough for estimates to pay, they are made from now on. */
+static double room_for(timed *t, double spent, size_t done)
+{
+    double each = spent / (double)done, room = each > 0 ? (t->seconds - spent) / each : INFINITY;
+    if (t->way.by == WFRE_BY_EMBEDDING && room > 2 * WFRE_RANK_PREPARATION)
+        t->way.exhaustive = false;
+    return room;
+}
+
+/* Ranks `step` queries, and then as many more (a multiple of that) as the seconds allow; *count
+ * becomes how many. */
+static wfre_status rank_in_time(timed *t, const wfre_rank_query *queries, size_t *count,
+                                size_t step, wfre_error *error)
 {
     double start = wfre_clock();
-    size_t batch = seconds > 0 ? step : WFRE_RANK_BATCH;
+    size_t batch = t->seconds > 0 ? step : WFRE_RANK_BATCH;
     for (size_t done = 0; done < *count;) {
         size_t next = *count - done < batch ? *count - done : batch;
-        wfre_report(monitor, "validating", done, *count, NULL);
-        CHECK(wfre_check_interrupt(monitor, error));
-        CHECK(wfre_rank(session, way, WFRE_TRAIN, queries + done, next, NULL, error));
+        wfre_report(t->monitor, "validating", done, *count, NULL);
+        CHECK(wfre_check_interrupt(t->monitor, error));
+        CHECK(wfre_rank(t->session, &t->way, WFRE_TRAIN, queries + done, next, NULL, error));
         done += next;
-        if (seconds > 0 && done < *count) {
-            double spent = wfre_clock() - start;
-            double room = spent > 0 ? (seconds - spent) / spent * (double)done : WFRE_RANK_BATCH;
-            if (room < (double)step)
-                *count = done;
-            batch = room < WFRE_RANK_BATCH ? (size_t)fmax(room, 0) / step * step : WFRE_RANK_BATCH;
-            batch = batch < step ? step : batch;
-        }
+        double spent = wfre_clock() - start;
+        t->each = done == next ? spent / (double)done : t->each;
+        if (t->seconds <= 0 || done == *count)
+            continue;
+        double room = room_for(t, spent, done);
+        if (room < (double)step)
+            *count = done;
+        else
+            batch = room < WFRE_RANK_BATCH ? (size_t)room / step * step : WFRE_RANK_BATCH;
     }
     return WFRE_OK;
 }
 
-enum { LINKS_AT_ONCE = 16 };
+enum { LINKS_AT_ONCE = 4 };
 
-/* Ranks queries and triples, each in half of the seconds; if `limited`, those for which there is no
- * time are left out from now on, so that results compare. */
+/* Ranks queries and triples, the first time each in half of the seconds; those for which there is
+ * no time are left out from then on, so that results compare. */
 static wfre_status rank_all(wfre_validation *v, const wfre_model *model, const wfre_way *way,
                             double seconds, const wfre_monitor *monitor, wfre_error *error)
 {
-    wfre_session *session = NULL;
     wfre_status status;
-    double limit = v->fitted ? 0 : seconds / 2;
-    TRY(wfre_session_open(v->graph, model, v->pool, &session, error));
-    TRY(rank_in_time(session, way, v->queries, &v->count, v->types, limit, monitor, error));
-    TRY(rank_in_time(session, way, v->links.queries, &v->links.count, LINKS_AT_ONCE, limit, monitor,
-                     error));
+    timed t = {.way = *way, .seconds = v->fitted ? 0 : seconds / 2, .monitor = monitor};
+    bool whole = way->by == WFRE_BY_EMBEDDING;
+    t.way.exhaustive = way->exhaustive || (whole && (v->fitted ? v->few : seconds > 0));
+    TRY(wfre_session_open(v->graph, model, v->pool, &t.session, error));
+    TRY(rank_in_time(&t, v->queries, &v->count, v->types, error));
+    v->each = t.way.exhaustive ? t.each : v->each;
+    TRY(rank_in_time(&t, v->links.queries, &v->links.count, LINKS_AT_ONCE, error));
+    v->few = v->count + v->links.count < WFRE_RANK_PREPARATION;
     v->fitted = true;
 cleanup:
-    wfre_session_free(session);
+    wfre_session_free(t.session);
     return status;
 }
 
@@ -426,6 +449,7 @@ wfre_status wfre_validation_run(wfre_validation *v, const wfre_model *model, dou
     TRY(rank_all(v, model, &way, seconds, monitor, error));
     TRY(average(v, m, error));
     found->mrr = m->shown.all.questions > 0 ? m->shown.all.mean.mrr : -1;
+    found->each = v->each;
     found->links = m->shown.links.questions > 0 ? m->shown.links.mean.mrr : -1;
 cleanup:
     wfre_measurement_free(m);
@@ -452,18 +476,23 @@ cleanup:
     return status;
 }
 
+static size_t part_of(size_t count, double share)
+{
+    return share < 1 ? (size_t)ceil(share * (double)count) : count;
+}
+
 typedef wfre_status fit_way(wfre_session *session, wfre_way *way, const wfre_rank_query *queries,
                             size_t count, double seconds, const wfre_monitor *monitor,
                             wfre_error *error);
 
 /* Fits something about the model's own way. */
-static wfre_status fit(const wfre_validation *v, wfre_model *model, double seconds, fit_way *run,
-                       const wfre_monitor *monitor, wfre_error *error)
+static wfre_status fit(const wfre_validation *v, size_t count, wfre_model *model, double seconds,
+                       fit_way *run, const wfre_monitor *monitor, wfre_error *error)
 {
     wfre_session *session = NULL;
     wfre_way way = model->settings.way;
     CHECK(wfre_session_open(v->graph, model, v->pool, &session, error));
-    wfre_status status = run(session, &way, v->queries, v->count, seconds, monitor, error);
+    wfre_status status = run(session, &way, v->queries, count, seconds, monitor, error);
     wfre_session_free(session);
     if (status == WFRE_OK)
         model->settings.way = way;
@@ -473,24 +502,27 @@ static wfre_status fit(const wfre_validation *v, wfre_model *model, double secon
 wfre_status wfre_validation_lift(const wfre_validation *v, wfre_model *model, double seconds,
                                  const wfre_monitor *monitor, wfre_error *error)
 {
-    return fit(v, model, seconds, wfre_lift_fit, monitor, error);
+    return fit(v, v->count, model, seconds, wfre_lift_fit, monitor, error);
 }
 
-wfre_status wfre_validation_edges(const wfre_validation *v, wfre_model *model, double seconds,
-                                  const wfre_monitor *monitor, wfre_error *error)
+wfre_status wfre_validation_edges(const wfre_validation *v, wfre_model *model, double share,
+                                  double seconds, const wfre_monitor *monitor, wfre_error *error)
 {
-    return fit(v, model, seconds, wfre_edges_fit, monitor, error);
+    size_t most = part_of(WFRE_EDGES_QUERIES, share);
+    return fit(v, v->count < most ? v->count : most, model, seconds, wfre_edges_fit, monitor,
+               error);
 }
 
-wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double seconds,
-                                      const wfre_monitor *monitor, wfre_error *error)
+wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double share,
+                                      double seconds, const wfre_monitor *monitor,
+                                      wfre_error *error)
 {
     wfre_probability_fit fit = {.model = model,
                                 .queries = v->queries,
                                 .count = v->count,
                                 .graph = v->graph,
-                                .edges = WFRE_ASKED_EDGES,
-                                .shapes = WFRE_ASKED_SHAPES,
+                                .edges = part_of(WFRE_ASKED_EDGES, share),
+                                .shapes = part_of(WFRE_ASKED_SHAPES, share),
                                 .seed = v->seed,
                                 .pool = v->pool,
                                 .seconds = seconds,

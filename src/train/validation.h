@@ -28,6 +28,7 @@ void wfre_validation_free(wfre_validation *validation);
 typedef struct wfre_validated {
     double mrr;   /* the mean over the types of the mean MRR of their queries */
     double links; /* the mean of 1 / rank of the triples' tails and heads */
+    double each;  /* seconds that ranking one query takes without preparation; 0: not known */
 } wfre_validated;
 
 /* What models are chosen by: the mean of the two, as far as they are there. */
@@ -50,15 +51,17 @@ WFRE_NODISCARD wfre_status wfre_validation_lift(const wfre_validation *validatio
                                                 wfre_model *model, double seconds,
                                                 const wfre_monitor *monitor, wfre_error *error);
 
-/* Fits on them whether and how the model answers edge by edge, `seconds` as before. */
+/* Fits on them, or on a share of as many as it wants, whether and how the model answers edge by
+ * edge; `seconds` as before. */
 WFRE_NODISCARD wfre_status wfre_validation_edges(const wfre_validation *validation,
-                                                 wfre_model *model, double seconds,
+                                                 wfre_model *model, double share, double seconds,
                                                  const wfre_monitor *monitor, wfre_error *error);
 
-/* Fits the model's probabilities on the same queries, `seconds` as before. */
+/* Fits the model's probabilities on the same queries and on a share of the questions that are drawn
+ * for it, `seconds` as before. */
 WFRE_NODISCARD wfre_status wfre_validation_calibrate(const wfre_validation *validation,
-                                                     wfre_model *model, double seconds,
-                                                     const wfre_monitor *monitor,
+                                                     wfre_model *model, double share,
+                                                     double seconds, const wfre_monitor *monitor,
                                                      wfre_error *error);
 
 #endif
