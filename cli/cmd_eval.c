@@ -126,6 +126,7 @@ static wfre_status sample_queries(const job *j, wfre_error *error)
         .cap = 100,
         .seed = (uint64_t)cli_integer(j->call, "seed", 1),
         .split = j->split,
+        .protocol = WFRE_PROTOCOL_BETAE,
     };
     return wfre_benchmark_sample(j->graph, &options, j->queries, j->pool, cli_monitor(), NULL, NULL,
                                  error);

@@ -4,13 +4,19 @@
 
 #include "commands.h"
 
+static const char *const EDGES[] = {[WFRE_DRAW_QUESTIONS] = "questions",
+                                    [WFRE_DRAW_FACTS] = "facts",
+                                    [WFRE_DRAW_ANSWERS] = "answers"};
+
 /* What the reports per type add up to. */
 typedef struct summary {
     size_t wanted;
+    bool betae; /* by that protocol */
     uint64_t queries;
     uint32_t listed; /* types that were reported */
     uint32_t types;  /* those with queries */
     uint32_t incomplete;
+    bool edges; /* 1p was among them */
     FILE *json; /* the types so far, or NULL */
 } summary;
 
@@ -22,13 +28,15 @@ static void report_type(void *context, const wfre_benchmark_type *type)
                 s->listed ? "," : "", type->name, type->queries,
                 (unsigned long long)type->attempts);
     s->listed++;
+    s->edges = s->edges || strcmp(type->name, "1p") == 0;
     s->types += type->queries > 0;
     s->queries += type->queries;
     if (type->queries == s->wanted)
         return;
     s->incomplete++;
-    cli_note("%s: only %s of %s queries found in %s attempts", type->name,
-             cli_thousands(type->queries), cli_thousands(s->wanted), cli_thousands(type->attempts));
+    cli_note("%s: only %s of %s queries found in %s attempts%s", type->name,
+             cli_thousands(type->queries), cli_thousands(s->wanted), cli_thousands(type->attempts),
+             s->betae && type->queries == 0 ? "; --protocol strict may find others" : "");
 }
 
 /* A misspelt type is wrong usage; told before anything is written. */
@@ -54,7 +62,7 @@ static int sample(const cli_call *call, const wfre_graph *graph,
     double start = cli_clock();
     char *types = NULL;
     size_t length = 0;
-    summary s = {.wanted = options->count};
+    summary s = {.wanted = options->count, .betae = options->protocol == WFRE_PROTOCOL_BETAE};
     if (wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error) != WFRE_OK)
         return cli_fail(&error);
     if (cli_has(call, "json") && !(s.json = open_memstream(&types, &length))) {
@@ -71,10 +79,24 @@ static int sample(const cli_call *call, const wfre_graph *graph,
         cli_print("{\"types\":[%s],\"queries\":%llu,\"incomplete\":%u,\"seconds\":%.3f}\n", types,
                   (unsigned long long)s.queries, s.incomplete, cli_clock() - start);
     else if (code == EXIT_DONE)
-        fprintf(cli_summary_stream(call), "%s: %s queries of %u type%s\n", cli_visible(output),
-                cli_thousands(s.queries), s.types, s.types == 1 ? "" : "s");
+        fprintf(cli_summary_stream(call), "%s: %s queries of %u type%s, %s%s%s\n",
+                cli_visible(output), cli_thousands(s.queries), s.types, s.types == 1 ? "" : "s",
+                s.betae ? "as BetaE's are made" : "of which every branch matters",
+                s.edges ? ", 1p over " : "", s.edges ? EDGES[options->edges] : "");
     free(types);
     return code;
+}
+
+/* How single edges are drawn. */
+static int edges_of(const cli_call *call, wfre_edge_draw *edges)
+{
+    const char *text = cli_text(call, "edges", EDGES[WFRE_DRAW_QUESTIONS]);
+    for (size_t i = 0; i < sizeof EDGES / sizeof EDGES[0]; i++)
+        if (strcmp(text, EDGES[i]) == 0) {
+            *edges = (wfre_edge_draw)i;
+            return EXIT_DONE;
+        }
+    return cli_usage(call, "--edges is questions, facts or answers, not '%s'", text);
 }
 
 static int run(const cli_call *call)
@@ -92,11 +114,16 @@ static int run(const cli_call *call)
         return code;
     if (options.split == WFRE_TRAIN)
         return cli_usage(call, "--split is valid or test; train has no hard answers");
-    const char *protocol = cli_text(call, "protocol", "strict");
+    const char *protocol = cli_text(call, "protocol", options.idle_branches ? "strict" : "betae");
     if (strcmp(protocol, "betae") == 0)
         options.protocol = WFRE_PROTOCOL_BETAE;
     else if (strcmp(protocol, "strict") != 0)
-        return cli_usage(call, "--protocol is strict or betae, not '%s'", protocol);
+        return cli_usage(call, "--protocol is betae or strict, not '%s'", protocol);
+    if (options.idle_branches && options.protocol != WFRE_PROTOCOL_STRICT)
+        return cli_usage(call, "--idle-branches is of --protocol strict");
+    code = edges_of(call, &options.edges);
+    if (code != EXIT_DONE)
+        return code;
     if (!output)
         return cli_usage(call, "say where to write the queries: -o Q.tsv");
     if (cli_has(call, "json") && cli_summary_stream(call) != stdout)
@@ -122,9 +149,11 @@ static const cli_option OPTIONS[] = {
     {"set", 0, CLI_TEXT, "SET", "betae (14 types, the default) or efo1 (301 types)", 0, 0},
     {"count", 0, CLI_INTEGER, "N", "queries of each type (default 1000)", 1, 1e9},
     {"cap", 0, CLI_INTEGER, "N", "most answers a query may have, 0 for any (default 100)", 0, 4e9},
-    {"protocol", 0, CLI_TEXT, "NAME", "strict (the default), or betae: as published sets were made",
-     0, 0},
-    {"idle-branches", 0, CLI_FLAG, NULL, "only negated branches need to matter, as in BetaE", 0, 0},
+    {"protocol", 0, CLI_TEXT, "NAME",
+     "betae (the default): as published sets were made; or strict: every branch matters", 0, 0},
+    {"edges", 0, CLI_TEXT, "OVER",
+     "draw 1p over questions (the default, as published), facts or answers", 0, 0},
+    {"idle-branches", 0, CLI_FLAG, NULL, "strict, but only negated branches need to matter", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
@@ -135,23 +164,25 @@ const cli_command command_sample = {
     .arguments = "G.kg -o Q.tsv",
     .summary = "make a benchmark query set with easy and hard answers",
     .details =
-        "Queries are grounded backwards from random answers, all entities equally likely, single\n"
-        "edges (1p) too: so entities with few edges are asked for more often than by the triples\n"
-        "of a split, which wfre eval G.kg M.safetensors ranks. All are different and have an "
-        "answer\n"
-        "that the smaller graph (train for valid, train and valid for test) does not prove;\n"
-        "leaving out any branch changes the answers. A type of which the graph has too few is\n"
-        "given up after 100,000 attempts without a new query, and reported.\n"
-        "The same seed gives the same set, on any number of threads.\n"
+        "All queries are different, and each has an answer that the smaller graph (train for\n"
+        "valid, train and valid for test) does not prove. They are as BetaE's published sets, so\n"
+        "that results compare: two branches may be any that are not the same; a query with\n"
+        "negation has an answer on the smaller graph that the larger one refutes; --cap counts\n"
+        "the hard answers, and the refuted ones. With --protocol strict, leaving out any branch\n"
+        "changes the answers, and --cap counts them all.\n"
         "\n"
-        "With --protocol betae sets are as BetaE's were made, for comparison with published\n"
-        "results: branches need only be different; a query with negation must have an answer on\n"
-        "the smaller graph that the larger one refutes; --cap counts the hard answers, and the\n"
-        "refuted ones; and 1p queries are any pairs of an entity and a relation.\n"
+        "Single edges (1p) are drawn over questions: pairs of an entity and a relation with\n"
+        "something new, all equally likely. --edges facts draws facts that the split adds, all\n"
+        "equally likely, and asks for one of their ends: close to what wfre eval G.kg M ranks.\n"
+        "--edges answers starts from any entity, as all other types do; entities with few edges\n"
+        "are then asked for most, and MRRs are about half.\n"
+        "\n"
+        "A type of which the graph has too few is given up after 100,000 attempts without a new\n"
+        "query, and reported. The same seed gives the same set, on any number of threads.\n"
         "\n"
         "Examples:\n"
         "  wfre sample g.kg -o valid.tsv --split valid --count 500\n"
-        "  wfre sample g.kg -o valid.tsv --protocol betae --seed 2\n"
+        "  wfre sample g.kg -o facts.tsv --types 1p --edges facts --seed 2\n"
         "  wfre sample g.kg -o efo1.tsv --set efo1 --count 20 --seed 7\n"
         "  wfre sample g.kg -o two.tsv --types '2in (i,(p,(e)),(u,(p,(e)),(p,(e))))'\n",
     CLI_OPTIONS(OPTIONS),

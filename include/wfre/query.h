@@ -309,10 +309,18 @@ typedef enum wfre_protocol {
     WFRE_PROTOCOL_STRICT, /* every branch matters; the cap counts all answers on either graph */
     WFRE_PROTOCOL_BETAE   /* as the sets published with BetaE were made: any branches that are not
                              the same; a query with negation has an answer on the smaller graph that
-                             the larger one refutes; the cap counts hard answers, and these, apart;
-                             1p queries are any pairs of an entity and a relation with something new
-                           */
+                             the larger one refutes; the cap counts hard answers, and these, apart */
 } wfre_protocol;
+
+/* How single edges (1p) are drawn; all other types are grounded backwards from random answers. */
+typedef enum wfre_edge_draw {
+    WFRE_DRAW_QUESTIONS, /* pairs of an entity and a relation with something new, all equally
+                            likely: as in the benchmarks */
+    WFRE_DRAW_FACTS,  /* facts that the split adds, all equally likely; then the pair they answer,
+                         from either end */
+    WFRE_DRAW_ANSWERS /* backwards from any entity, as other types: entities with few edges are
+                         then asked for more often, which reads much lower */
+} wfre_edge_draw;
 
 typedef struct wfre_benchmark_options {
     wfre_split split; /* valid or test */
@@ -322,6 +330,7 @@ typedef struct wfre_benchmark_options {
     size_t cap;         /* most answers, as the protocol counts them; 0 for any number */
     uint64_t seed;      /* the set is a function of it, of the graph and of these options */
     bool idle_branches; /* of the strict protocol: only negated branches need to matter */
+    wfre_edge_draw edges;
 } wfre_benchmark_options;
 
 /* What became of a type: fewer queries than asked for after a long row of attempts without a new
@@ -332,8 +341,8 @@ typedef struct wfre_benchmark_type {
     uint64_t attempts;
 } wfre_benchmark_type;
 
-/* Writes a set of distinct queries, each with at least one hard answer, grounded backwards from
- * random answers. Calls `report` (unless NULL) after each type. */
+/* Writes a set of distinct queries, each with at least one hard answer. Its first line, a comment,
+ * says how they were drawn. Calls `report` (unless NULL) after each type. */
 WFRE_API WFRE_NODISCARD wfre_status
 wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_options *options,
                       const char *output, wfre_pool *pool, const wfre_monitor *monitor,

@@ -127,11 +127,13 @@ def sample(
     cap: int,
     seed: int,
     protocol: str,
+    edges: str,
 ) -> QuerySet:
     """See ``Graph.sample``."""
     options = ffi.new("wfre_benchmark_options *")
     options.split = native.split(split)
     options.protocol = native.choice(protocol, "protocol", ("strict", "betae"))
+    options.edges = native.choice(edges, "edges", ("questions", "facts", "answers"))
     names = native.c_text(types, "types")
     options.types = names
     options.count = count

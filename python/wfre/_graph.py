@@ -896,14 +896,17 @@ class Graph(native.Handle):
         count: int = 100,
         cap: int = 100,
         seed: int = 1,
-        protocol: str = "strict",
+        protocol: str = "betae",
+        edges: str = "questions",
     ) -> "QuerySet":
         """Samples questions with easy answers (that the smaller graph proves) and hard ones (that
         only the split's proves), ``count`` of each type. ``types`` are such as "1p 2p 2in"; None
-        takes the 14 of BetaE. They are written to ``path`` (\\*.tsv), or kept in memory."""
+        takes the 14 of BetaE. By the ``protocol`` "betae" they are as published sets were made, by
+        "strict" every branch matters. Single edges are drawn over "questions", "facts" or
+        "answers". They are written to ``path`` (\\*.tsv), or kept in memory."""
         from . import _evaluate
 
-        return _evaluate.sample(self, path, split, types, count, cap, seed, protocol)
+        return _evaluate.sample(self, path, split, types, count, cap, seed, protocol, edges)
 
     def __repr__(self) -> str:
         if self.closed:

@@ -25,6 +25,12 @@ WFRE_NODISCARD wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split 
                                             unsigned length, wfre_rng *rng, wfre_arena *arena,
                                             const wfre_node **tree, wfre_error *error);
 
+/* The edge of any fact that the split adds, all equally likely, asked from either end. *tree is
+ * NULL if the attempt met a fact that was known before. */
+WFRE_NODISCARD wfre_status wfre_ground_fact(const wfre_graph *graph, wfre_split split,
+                                            wfre_rng *rng, wfre_arena *arena,
+                                            const wfre_node **tree, wfre_error *error);
+
 /* Which branches of intersections and unions must matter. */
 typedef enum wfre_branch_rule {
     WFRE_BRANCHES_ALL,    /* each of them */

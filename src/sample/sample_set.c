@@ -128,13 +128,15 @@ cleanup:
     return status;
 }
 
-/* Single edges of BetaE's sets are all there are, so any is as likely as another. */
 static wfre_status ground_attempt(const sampling *s, wfre_rng *rng, wfre_arena *arena,
                                   const wfre_node **tree, wfre_error *error)
 {
     wfre_split split = s->options->split;
-    if (s->options->protocol == WFRE_PROTOCOL_BETAE && wfre_node_is_edge(s->type))
+    bool edge = wfre_node_is_edge(s->type);
+    if (edge && s->options->edges == WFRE_DRAW_QUESTIONS)
         return wfre_ground_path(s->graph, split, 1, rng, arena, tree, error);
+    if (edge && s->options->edges == WFRE_DRAW_FACTS)
+        return wfre_ground_fact(s->graph, split, rng, arena, tree, error);
     return wfre_ground(s->graph, split, s->type, rng, arena, tree, error);
 }
 
@@ -278,6 +280,9 @@ static wfre_status check_options(const wfre_graph *graph, const wfre_benchmark_o
                                  wfre_error *error)
 {
     wfre_split split = options->split;
+    if ((unsigned)options->edges > WFRE_DRAW_ANSWERS)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                         "single edges are drawn over questions, facts or answers");
     if (split != WFRE_VALID && split != WFRE_TEST)
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "benchmark queries are for split valid or test");
@@ -301,16 +306,21 @@ wfre_status wfre_benchmark_sample(const wfre_graph *graph, const wfre_benchmark_
     wfre_type_list types = {0};
     sampling s = {
         .graph = graph, .options = options, .cap = options->cap ? options->cap : SIZE_MAX};
-    char comment[128];
+    static const char *const EDGES[] = {[WFRE_DRAW_QUESTIONS] = "questions",
+                                        [WFRE_DRAW_FACTS] = "facts",
+                                        [WFRE_DRAW_ANSWERS] = "answers"};
+    char comment[160];
     uint64_t queries = 0;
     TRY(check_options(graph, options, error));
     TRY(wfre_graph_trust(graph, error));
     TRY(wfre_type_list_parse(&types, options->types ? options->types : "betae", error));
     TRY(open_sampling(&s, pool, error));
-    (void)snprintf(comment, sizeof comment, "sampled queries of split %s, seed %llu, cap %zu%s",
+    (void)snprintf(comment, sizeof comment,
+                   "sampled queries of split %s, seed %llu, cap %zu, protocol %s, 1p over %s",
                    options->split == WFRE_VALID ? "valid" : "test",
                    (unsigned long long)options->seed, options->cap,
-                   options->protocol == WFRE_PROTOCOL_BETAE ? ", protocol betae" : "");
+                   options->protocol == WFRE_PROTOCOL_BETAE ? "betae" : "strict",
+                   EDGES[options->edges]);
     TRY(wfre_queryset_writer_open(&s.writer, output, comment, error));
     for (uint32_t i = 0; i < types.count; i++) {
         wfre_benchmark_type done;
