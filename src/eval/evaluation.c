@@ -111,6 +111,7 @@ wfre_status wfre_evaluation_create(const wfre_queryset *set, const wfre_graph *g
     if (!e)
         TRY(wfre_fail_memory(error, "evaluating"));
     e->info.dataset = wfre_known_dataset(wfre_graph_entities(graph), wfre_graph_relations(graph));
+    e->usual = e->info.dataset && wfre_published_kind(e->info.dataset, set);
     e->type_count = set->types.count;
     e->query_count = set->count;
     e->types = wfre_alloc_zero(e->type_count + 1, sizeof *e->types);

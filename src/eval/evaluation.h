@@ -32,6 +32,7 @@ typedef struct wfre_query_result {
 
 struct wfre_evaluation {
     wfre_evaluation_info info;
+    bool usual; /* its queries are of the kind that published results are about */
     wfre_type_result *types;
     size_t type_count;
     wfre_query_result *queries; /* by row of the query set */

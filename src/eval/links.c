@@ -247,12 +247,12 @@ static void add_published(wfre_grid *grid, const char *dataset)
         first = false;
         wfre_grid_cell(grid, "%s, published", p->method);
         wfre_grid_cell(grid, "test");
-        wfre_grid_percent(grid, p->mrr, 1);
+        wfre_grid_percent(grid, p->mrr, p->digits);
         wfre_grid_cell(grid, "-");
         wfre_grid_cell(grid, "-");
-        wfre_grid_percent(grid, p->hits1 > 0 ? p->hits1 : (double)NAN, 1);
+        wfre_grid_percent(grid, p->hits1, p->digits);
         wfre_grid_cell(grid, "-");
-        wfre_grid_percent(grid, p->hits10 > 0 ? p->hits10 : (double)NAN, 1);
+        wfre_grid_percent(grid, p->hits10, p->digits);
     }
 }
 

@@ -19,13 +19,12 @@ typedef struct wfre_published {
 extern const wfre_published wfre_published_rows[];
 extern const size_t wfre_published_count;
 
-/* Published link prediction, of test triples: CoDEx as its authors' repository gives it, ConvE as
- * its own does, and ComplEx with the N3 penalty (Lacroix et al., 2018). 0 where a number is not
- * given. */
+/* Published link prediction, of test triples; published.c has the sources. */
 typedef struct wfre_published_link {
     const char *dataset;
     const char *method;
     double mrr, hits1, hits10;
+    int digits; /* of their percentages that are given behind the point */
 } wfre_published_link;
 
 extern const wfre_published_link wfre_published_links[];
@@ -35,6 +34,12 @@ extern const size_t wfre_published_links_count;
  * The graphs that query sets come with have a few entities less than the usual ones, and go by the
  * same name. */
 const char *wfre_known_links_dataset(uint32_t entities, uint32_t relations);
+
+/* Whether queries of a data set are of the kind that its published results are about. Those of
+ * FB15k, FB15k-237 and NELL are BetaE's, of which none has more than a hundred hard answers;
+ * Query2box's, which are much easier on paths, unions and negation, and our own strict samples are
+ * others. */
+bool wfre_published_kind(const char *dataset, const wfre_queryset *set);
 
 /* The data set with these numbers of entities and directed relations, or NULL. */
 const char *wfre_known_dataset(uint32_t entities, uint32_t relations);

@@ -43,6 +43,7 @@ void wfre_report_begin(wfre_comparison *shown, const wfre_evaluation *const *eva
                                .options = *options,
                                .dataset = first->info.dataset,
                                .many_types = first->type_count > WFRE_COMPARED_TYPES};
+    shown->published = first->usual && !shown->many_types ? shown->dataset : NULL;
     for (size_t t = 0; t < first->type_count && !shown->many_types; t++)
         shown->columns[shown->column_count++] =
             (wfre_report_column){first->types[t].row.name, first->types[t].order, -1};
@@ -139,7 +140,7 @@ static void add_published(const wfre_comparison *shown, wfre_grid *grid)
     bool first = true;
     for (size_t i = 0; i < wfre_published_count; i++) {
         const wfre_published *row = &wfre_published_rows[i];
-        if (strcmp(row->dataset, shown->dataset) != 0)
+        if (strcmp(row->dataset, shown->published) != 0)
             continue;
         if (first)
             wfre_grid_rule(grid);
@@ -169,7 +170,7 @@ void wfre_report_comparison(const wfre_comparison *shown, wfre_grid *grid)
     }
     if (shown->options.repeats && shown->count > 1)
         add_moments(shown, grid);
-    if (shown->dataset && !shown->many_types)
+    if (shown->published)
         add_published(shown, grid);
 }
 
@@ -307,13 +308,14 @@ void wfre_report_table(const wfre_comparison *shown, wfre_text *text)
         print_grid(text, &grid);
         wfre_text_char(text, '\n');
     }
-    if (shown->count > 1 || (shown->dataset && !shown->many_types)) {
+    if (shown->count > 1 || shown->published) {
         wfre_report_comparison(shown, &grid);
         print_grid(text, &grid);
-        if (shown->dataset && !shown->many_types)
-            wfre_text_format(text, "* published results on the test queries of %s\n",
-                             shown->dataset);
     }
+    if (shown->published)
+        wfre_text_format(text, "* published results on the test queries of %s\n", shown->published);
+    else if (shown->dataset && !shown->many_types)
+        wfre_text_format(text, WFRE_OTHER_KIND "\n", shown->dataset);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */

@@ -12,6 +12,10 @@
 
 enum { WFRE_COMPARED_TYPES = 20, WFRE_COMPARED_COLUMNS = WFRE_COMPARED_TYPES + WFRE_GROUPS };
 
+/* With the name of the data set. */
+#define WFRE_OTHER_KIND                                                                            \
+    "published results on %s are about queries of another kind, so they are not shown here"
+
 typedef struct wfre_report_column {
     const char *name;
     int type;  /* index in wfre_betae_types, -1 if the column is something else */
@@ -22,7 +26,9 @@ typedef struct wfre_comparison {
     const wfre_evaluation *const *evaluations;
     size_t count; /* at least 1 */
     wfre_report_options options;
-    const char *dataset;
+    const char *dataset;   /* that the graph is, or NULL */
+    const char *published; /* the same if results on it are to stand beside ours: the queries are of
+                            * the same kind */
     wfre_report_column columns[WFRE_COMPARED_COLUMNS];
     size_t column_count;
     bool many_types;     /* too many for columns of their own */

@@ -50,9 +50,9 @@ static void csv_row(wfre_text *text, const char *label, const char *kind,
 
 static void csv_published(wfre_text *text, const wfre_comparison *shown)
 {
-    for (size_t i = 0; i < wfre_published_count && shown->dataset; i++) {
+    for (size_t i = 0; i < wfre_published_count && shown->published; i++) {
         const wfre_published *row = &wfre_published_rows[i];
-        if (strcmp(row->dataset, shown->dataset) != 0)
+        if (strcmp(row->dataset, shown->published) != 0)
             continue;
         for (size_t c = 0; c < shown->column_count; c++) {
             double mrr = wfre_published_mrr(shown, row, &shown->columns[c]);
@@ -198,9 +198,9 @@ static void json_published(wfre_text *text, const wfre_comparison *shown)
 {
     bool first = true;
     wfre_text_add(text, ",\n  \"published\": [");
-    for (size_t i = 0; i < wfre_published_count && shown->dataset; i++) {
+    for (size_t i = 0; i < wfre_published_count && shown->published; i++) {
         const wfre_published *row = &wfre_published_rows[i];
-        if (strcmp(row->dataset, shown->dataset) != 0)
+        if (strcmp(row->dataset, shown->published) != 0)
             continue;
         wfre_text_add(text, first ? "\n    {\"method\": " : ",\n    {\"method\": ");
         json_text(text, row->method);

@@ -101,8 +101,8 @@ static wfre_status put_comparison(const wfre_comparison *shown, wfre_text *text,
         names[i] = shown->columns[i].name;
     for (size_t i = 0; i < shown->count && c->count < MAXIMUM_SERIES / 2; i++)
         add_evaluation(c, shown, shown->evaluations[i]);
-    for (size_t i = 0; i < wfre_published_count && shown->dataset && !shown->many_types; i++)
-        if (strcmp(wfre_published_rows[i].dataset, shown->dataset) == 0 &&
+    for (size_t i = 0; i < wfre_published_count && shown->published; i++)
+        if (strcmp(wfre_published_rows[i].dataset, shown->published) == 0 &&
             c->count < MAXIMUM_SERIES)
             add_method(c, shown, &wfre_published_rows[i]);
     wfre_chart chart = {.title = "MRR by query type, percent",
@@ -114,11 +114,13 @@ static wfre_status put_comparison(const wfre_comparison *shown, wfre_text *text,
     wfre_grid grid;
     wfre_report_comparison(shown, &grid);
     wfre_page_grid(text, &grid);
-    if (shown->dataset && !shown->many_types) {
+    if (shown->published) {
         wfre_text_add(text, "<p class=\"soft\">* and points: published results, on the test "
                             "queries of ");
-        wfre_page_escaped(text, shown->dataset);
+        wfre_page_escaped(text, shown->published);
         wfre_text_add(text, ".</p>\n");
+    } else if (shown->dataset && !shown->many_types) {
+        wfre_text_format(text, "<p class=\"soft\">" WFRE_OTHER_KIND ".</p>\n", shown->dataset);
     }
     return WFRE_OK;
 }

@@ -174,10 +174,26 @@ static bool is_comment(const char *line, size_t length)
     return length == 0 || (line[0] == '#' && (length == 1 || line[1] == ' '));
 }
 
+/* Whether a line holds a text. */
+static bool says(const char *line, size_t length, const char *text)
+{
+    size_t wanted = strlen(text);
+    for (size_t i = 0; i + wanted <= length; i++)
+        if (memcmp(line + i, text, wanted) == 0)
+            return true;
+    return false;
+}
+
 wfre_status wfre_queryset_add_line(wfre_queryset *set, const wfre_graph *graph, const char *line,
                                    size_t length, wfre_error *error)
 {
-    return is_comment(line, length) ? WFRE_OK : read_row(set, graph, line, length, error);
+    if (!is_comment(line, length))
+        return read_row(set, graph, line, length, error);
+    /* As sample_set.c writes it. */
+    if (set->count == 0 && says(line, length, "# sampled queries of split "))
+        set->unusual = !says(line, length, "protocol betae") ||
+                       says(line, length, "1p over facts") || says(line, length, "1p over answers");
+    return WFRE_OK;
 }
 
 /* Puts "file:line: " before the message, or "file:line:byte: " if the byte is known. */

@@ -23,7 +23,8 @@ typedef struct wfre_queryset_row {
 
 /* Zero-initialise to create an empty set. */
 struct wfre_queryset {
-    const char *name;             /* what messages call it, in the arena; NULL if it was not read */
+    const char *name; /* what messages call it, in the arena; NULL if it was not read */
+    bool unusual;     /* its comment says that it was sampled otherwise than published sets were */
     uint32_t entities, relations; /* sizes of the graph that ids were compared with; 0: of none */
     wfre_arena arena;
     wfre_strings types; /* names in the order in which they first appear */

@@ -1,9 +1,12 @@
 /* Benchmark sets: what every query in them has, and that threads and neighbours change nothing. */
 #include "check.h"
 
+#include <math.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/rng.h"
+#include "eval/published.h"
 #include "graph/graph.h"
 #include "sample/ground.h"
 #include "sample/queryset.h"
@@ -145,6 +148,76 @@ static void betae_edges_are_all_there_are(void **state)
     wfre_queryset_clear(&set);
 }
 
+/* How often a pair is drawn: all alike, or by the number of facts that the split adds to it. */
+static void edges_are_drawn_evenly(void **state)
+{
+    (void)state;
+    enum { DRAWS = 200000 };
+    wfre_arena arena = {0};
+    double counts[2][2] = {{0}}; /* [questions, facts][pairs with one new fact, with several] */
+    double pairs[2] = {0}, facts[2] = {0};
+    for (wfre_relation r = 0; r < wfre_graph_relations(graph); r++)
+        for (wfre_entity e = 0; e < wfre_graph_entities(graph); e++) {
+            size_t more = wfre_graph_targets(graph, WFRE_TEST, r, e).count -
+                          wfre_graph_targets(graph, WFRE_VALID, r, e).count;
+            pairs[more > 1] += more > 0;
+            facts[more > 1] += (double)more;
+        }
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        wfre_rng rng = wfre_rng_keyed(7, 0, i);
+        const wfre_node *tree;
+        int over = i % 2;
+        wfre_arena_reset(&arena);
+        assert_ok(over ? wfre_ground_fact(graph, WFRE_TEST, &rng, &arena, &tree, error)
+                       : wfre_ground_path(graph, WFRE_TEST, 1, &rng, &arena, &tree, error));
+        if (!tree)
+            continue;
+        wfre_entity e = tree->children[0]->id;
+        size_t more = wfre_graph_targets(graph, WFRE_TEST, tree->id, e).count -
+                      wfre_graph_targets(graph, WFRE_VALID, tree->id, e).count;
+        counts[over][more > 1] += more > 0;
+    }
+    for (int over = 0; over < 2; over++) {
+        const double *expected = over ? facts : pairs;
+        double share = expected[1] / (expected[0] + expected[1]);
+        double all = counts[over][0] + counts[over][1];
+        assert_true(all > 1000);
+        assert_true(fabs(counts[over][1] / all - share) < 5 * sqrt(share * (1 - share) / all));
+    }
+    assert_true(facts[1] / facts[0] > 1.5 * pairs[1] / pairs[0]);
+    wfre_arena_free(&arena);
+}
+
+/* Sets of another kind than published ones are told by how they were drawn, or by what they hold.
+ */
+static void other_kinds_are_told(void **state)
+{
+    (void)state;
+    enum { MANY = 101 };
+    wfre_benchmark_options options = options_for("1p");
+    wfre_queryset set;
+    for (int i = 0; i < 4; i++) {
+        options.protocol = i == 0 ? WFRE_PROTOCOL_STRICT : WFRE_PROTOCOL_BETAE;
+        options.edges = i == 1 ? WFRE_DRAW_FACTS : i == 2 ? WFRE_DRAW_ANSWERS : WFRE_DRAW_QUESTIONS;
+        assert_ok(wfre_benchmark_sample(graph, &options, paths[0], NULL, NULL, NULL, NULL, error));
+        assert_ok(wfre_queryset_read(paths[0], graph, &set, error));
+        assert_int_equal(wfre_published_kind("NELL", &set), i == 3);
+        wfre_queryset_clear(&set);
+    }
+    wfre_entity ids[MANY];
+    for (wfre_entity i = 0; i < MANY; i++)
+        ids[i] = i;
+    for (size_t hard = MANY - 1; hard <= MANY; hard++) {
+        set = (wfre_queryset){0};
+        const wfre_node *tree = wfre_node_project(&set.arena, 0, wfre_node_entity(&set.arena, 0));
+        assert_ok(
+            wfre_queryset_add(&set, "1p", tree, (wfre_list){0}, (wfre_list){ids, hard}, error));
+        assert_int_equal(wfre_published_kind("FB15k-237", &set), hard < MANY);
+        assert_true(wfre_published_kind("WN18RR", &set));
+        wfre_queryset_clear(&set);
+    }
+}
+
 static void threads_do_not_change_the_set(void **state)
 {
     (void)state;
@@ -214,6 +287,8 @@ int main(void)
         cmocka_unit_test(queries_keep_their_promises),
         cmocka_unit_test(betae_queries_keep_theirs),
         cmocka_unit_test(betae_edges_are_all_there_are),
+        cmocka_unit_test(edges_are_drawn_evenly),
+        cmocka_unit_test(other_kinds_are_told),
         cmocka_unit_test(threads_do_not_change_the_set),
         cmocka_unit_test(types_that_run_out_are_reported),
         cmocka_unit_test(sampling_survives_failed_allocations),
