@@ -155,9 +155,14 @@ void cli_progress_end(void);
 bool cli_is_terminal(FILE *stream);
 double cli_clock(void);
 
-/* The terminal's columns and lines; 0 if standard output is none. */
+/* The terminal's columns and lines; 0 if standard output (or the stream) is none. */
 int cli_width(void);
+int cli_width_of(FILE *stream);
 int cli_height(void);
+/* The columns that the first character takes, which is *step bytes long: none, one or two. */
+int cli_columns(const char *bytes, size_t length, size_t *step);
+/* How many bytes of a text take this many columns; colours take none. */
+size_t cli_fitting(const char *bytes, size_t length, int width);
 /* Begins a line for people, which is written to the stream, and ends it: on a terminal it is cut at
  * its width. */
 FILE *cli_line(void);

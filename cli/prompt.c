@@ -58,9 +58,8 @@ static int ask_terminal(ask_session *session, int (*answer)(const ask_session *,
     stifle_history(REMEMBERED);
     if (path)
         (void)read_history(path); /* there may be none yet */
-    cli_note(
-        "A question a line, such as  ?x : relation(entity, ?x).  Tab completes names; help says "
-        "more, quit ends.");
+    cli_note("A question a line, such as  ?x : relation(entity, ?x).\n"
+             "Tab completes names, help says more, quit ends.");
     bool quit = false;
     while (!quit && (line = read_line())) {
         cli_clear_interrupt();

@@ -69,7 +69,8 @@ int cli_fail_at(const wfre_error *error, const char *text)
     for (int width = column; i < end;) {
         size_t step = wfre_visible(text + i, length - i, piece);
         fputs(piece, stderr);
-        width += piece[0] == text[i] ? 1 : (int)strlen(piece); /* one column a character */
+        width +=
+            piece[0] == text[i] ? cli_columns(text + i, length - i, &step) : (int)strlen(piece);
         i += step;
         column = i <= error->offset ? width : column;
     }
@@ -89,12 +90,15 @@ void cli_note(const char *format, ...)
 
 /* ---- progress ----------------------------------------------------------------------------- */
 
+/* A line that the next one is written over, so it must not be longer than the terminal is wide. */
 static void draw_bar(const wfre_progress *progress)
 {
     enum { WIDTH = 24 };
+    char text[512];
     const char *note = progress->note ? progress->note : "";
     if (progress->total == 0) {
-        fprintf(stderr, "\r%s %s  %s\x1b[K", progress->task, cli_thousands(progress->done), note);
+        (void)snprintf(text, sizeof text, "%s %s  %s", progress->task,
+                       cli_thousands(progress->done), note);
     } else {
         double share = (double)progress->done / (double)progress->total;
         int filled = (int)(share * WIDTH);
@@ -103,8 +107,13 @@ static void draw_bar(const wfre_progress *progress)
         memset(bar, '.', WIDTH);
         memset(bar, '#', (size_t)filled);
         bar[WIDTH] = '\0';
-        fprintf(stderr, "\r%s [%s] %3.0f%%  %s\x1b[K", progress->task, bar, 100 * share, note);
+        (void)snprintf(text, sizeof text, "%s [%s] %3.0f%%  %s", progress->task, bar, 100 * share,
+                       note);
     }
+    int width = cli_width_of(stderr), shown = (int)strlen(text);
+    if (width > 1)
+        shown = (int)cli_fitting(text, (size_t)shown, width - 1);
+    fprintf(stderr, "\r%.*s\x1b[K", shown, text);
     line_open = true;
 }
 

@@ -43,12 +43,17 @@ ask '?x : bornIn(Z\t, ?x)'
 ask 'describe New\t'
 type_lines() { # everything a person sees who types these lines, without the echo
     { sleep 0.5; for line; do printf '%s\n' "$line"; sleep 0.3; done; } | script -qec "stty -echo; wfre ask g.kg" /dev/null 2>&1 |
-        tr -d '\r' | sed -E 's/wfre> //g; s/\x1b\[[0-9;]*[a-zA-Z]//g; s/ in [0-9.]+ ms/ in T ms/' | grep -v '^A question a line'
+        tr -d '\r' | sed -E 's/wfre> //g; s/\x1b\[[0-9;]*[a-zA-Z]//g; s/ in [0-9.]+ ms/ in T ms/' | grep -v '^A question a line\|^Tab completes names, help'
 }
 type_lines help 'set top 1' 'set split nowhere' 'set' '?x, ?y : bornIn(?x, ?y)' 'find vie' 'bornIn(Ada, Vienna)' quit |
     grep -E '^(  help|  count|set|top|split|the first|Ada|entity|proven)'
 # A narrow terminal cuts lines.
 { sleep 0.5; printf 'find vie\n'; sleep 0.3; printf 'quit\n'; } | script -qec "stty cols 40 -echo; wfre ask g.kg" /dev/null 2>&1 | tr -d '\r' |
+    sed -nE 's/^(wfre> )?(entity.*)/\2/p'
+# Characters of two columns count twice, so that no line is broken.
+printf '@prefix : <http://example.org/> .\n:q :bornIn :t . :t <http://www.w3.org/2000/01/rdf-schema#label> "東京都千代田区丸の内" .\n' >wide.ttl
+wfre import wide.ttl -o wide.kg >/dev/null
+{ sleep 0.5; printf 'find 東\n'; sleep 0.3; printf 'quit\n'; } | script -qec "stty cols 30 -echo; wfre ask wide.kg" /dev/null 2>&1 | tr -d '\r' |
     sed -nE 's/^(wfre> )?(entity.*)/\2/p'
 # A low one stops after each page; q leaves out the rest.
 { sleep 0.7; printf '?x, ?y : bornIn(?x, ?y)\n'; sleep 0.5; printf 'q\n'; sleep 0.5; printf 'quit\n'; } |
