@@ -5,27 +5,16 @@
 #include "base/text.h"
 #include "check.h"
 #include "graph/graph.h"
-#include "toy.h"
 #include "wfre/answer.h"
+#include "world.h"
 
 enum { ENTITIES = 300, RELATIONS = 3, TRIPLES = 1500 };
-
-static wfre_graph *graph;
-static wfre_model *model;
 
 static int build(void **state)
 {
     (void)state;
     graph = toy_random_graph(3, ENTITIES, RELATIONS, TRIPLES);
     model = toy_model(graph, 20, 4, 1);
-    return 0;
-}
-
-static int clear(void **state)
-{
-    (void)state;
-    wfre_model_free(model);
-    wfre_graph_close(graph);
     return 0;
 }
 
@@ -469,5 +458,5 @@ int main(void)
         cmocka_unit_test(refuted_answers_are_not_predicted),
         cmocka_unit_test(large_questions_keep_their_known_answers),
     };
-    return cmocka_run_group_tests(tests, build, clear);
+    return cmocka_run_group_tests(tests, build, clear_world);
 }

@@ -8,14 +8,9 @@
 #include "fit/edges.h"
 #include "graph/graph.h"
 #include "predict.h"
-#include "toy.h"
+#include "world.h"
 
 enum { ENTITIES = 2500, DIM = 40, TOP = 10, QUERIES = 40 };
-
-static wfre_graph *graph;
-static wfre_model *model;
-static wfre_pool *pool;
-static wfre_arena arena;
 
 static const wfre_node *edge(uint32_t relation, uint32_t entity)
 {
@@ -49,16 +44,6 @@ static int set_up(void **state)
     wfre_rng rng = wfre_rng_keyed(5, 0, 0);
     for (size_t i = 0; i < (size_t)ENTITIES * DIM; i++)
         model->entities[i] = model->entities[i % (12 * DIM)] + 0.2f * (wfre_rng_float(&rng) - 0.5f);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wfre_arena_free(&arena);
-    wfre_model_free(model);
-    wfre_pool_free(pool);
-    wfre_graph_close(graph);
     return 0;
 }
 
@@ -430,5 +415,5 @@ int main(void)
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_fit_joined),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, clear_world);
 }

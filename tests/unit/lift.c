@@ -5,14 +5,11 @@
 #include "fit/scale.h"
 #include "predict.h"
 #include "star.h"
+#include "world.h"
 
 enum { ENTITIES = 500, DIM = 40, MANY = 40, FEW = 10, QUERIES = MANY + MANY + FEW };
 
-static wfre_graph *graph;
-static wfre_pool *pool;
-static wfre_model *model;
 static wfre_way way; /* as it is at the moment */
-static wfre_arena arena;
 static wfre_rank_query queries[QUERIES];
 static wfre_entity answers[QUERIES];
 static wfre_standing standings[QUERIES];
@@ -59,16 +56,6 @@ static int set_up(void **state)
         queries[q] = (wfre_rank_query){
             .tree = question(q), .hard = {&answers[q], 1}, .standings = &standings[q]};
     }
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wfre_arena_free(&arena);
-    wfre_model_free(model);
-    wfre_pool_free(pool);
-    wfre_graph_close(graph);
     return 0;
 }
 
@@ -213,5 +200,5 @@ int main(void)
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_out_of_memory),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, clear_world);
 }

@@ -4,13 +4,10 @@
 #include <math.h>
 
 #include "predict.h"
-#include "toy.h"
 #include "wfre/eval.h"
+#include "world.h"
 
 enum { ENTITIES = 60, RELATIONS = 3, TRIPLES = 500 };
-
-static wfre_graph *graph;
-static wfre_model *model;
 
 static int build(void **state)
 {
@@ -20,18 +17,9 @@ static int build(void **state)
     return 0;
 }
 
-static int clear(void **state)
-{
-    (void)state;
-    wfre_model_free(model);
-    wfre_graph_close(graph);
-    return 0;
-}
-
 /* 1 / rank of a tail, by looking at every entity. */
 static double by_hand(wfre_relation relation, wfre_entity head, wfre_entity tail)
 {
-    wfre_arena arena = {0};
     wfre_hit hits[ENTITIES];
     float scores[ENTITIES];
     predict_query query = {.tree =
@@ -46,7 +34,7 @@ static double by_hand(wfre_relation relation, wfre_entity head, wfre_entity tail
     for (wfre_entity e = 0; e < ENTITIES; e++)
         if (!wfre_graph_has(graph, WFRE_TEST, head, relation, e))
             rank += scores[e] > scores[tail] ? 1 : scores[e] == scores[tail] ? 0.5 : 0;
-    wfre_arena_free(&arena);
+    wfre_arena_reset(&arena);
     return 1 / rank;
 }
 
@@ -136,5 +124,5 @@ int main(void)
         cmocka_unit_test(wrong_splits_are_refused),
         cmocka_unit_test(memory_may_run_out),
     };
-    return cmocka_run_group_tests(tests, build, clear);
+    return cmocka_run_group_tests(tests, build, clear_world);
 }

@@ -8,9 +8,9 @@
 
 #include "measure/links.h"
 #include "model/measured.h"
-#include "toy.h"
 #include "train/validation.h"
 #include "wfre/eval.h"
+#include "world.h"
 
 enum { ENTITIES = 60, RELATIONS = 3, TRIPLES = 500, MANY = 10000 };
 
@@ -21,22 +21,11 @@ static const char GOOD[] = "version 1\nway edges\nquestions sampled\ncommit v0.1
                            "mean links 1 20 0.125 0.1 0.15 0 0.25 0.5\n"
                            "type 3 0.5 0.25 0.75 0.25 0.5 1 a \"type\"\n";
 
-static wfre_graph *graph;
-static wfre_model *model;
-
 static int build(void **state)
 {
     (void)state;
     graph = toy_random_graph(9, ENTITIES, RELATIONS, TRIPLES);
     model = toy_model(graph, 20, 2, 1);
-    return 0;
-}
-
-static int clear(void **state)
-{
-    (void)state;
-    wfre_model_free(model);
-    wfre_graph_close(graph);
     return 0;
 }
 
@@ -295,5 +284,5 @@ int main(void)
         cmocka_unit_test(nothing_is_said),
         cmocka_unit_test(memory_may_run_out),
     };
-    return cmocka_run_group_tests(tests, build, clear);
+    return cmocka_run_group_tests(tests, build, clear_world);
 }

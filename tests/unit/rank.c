@@ -10,13 +10,10 @@
 #include "search/filter.h"
 #include "star.h"
 #include "wfr/separable.h"
+#include "world.h"
 
 enum { ENTITIES = 2500, QUERIES = 24, ANSWERS = 5 };
 
-static wfre_graph *graph;
-static wfre_pool *pool;
-static wfre_model *model;
-static wfre_arena arena;
 static wfre_rank_query queries[QUERIES];
 static wfre_entity answers[QUERIES][2 * ANSWERS];
 static wfre_standing standings[QUERIES][ANSWERS];
@@ -58,16 +55,6 @@ static int set_up(void **state)
     for (uint32_t e = 0; e < 40; e++) /* twins tie */
         memcpy(model->entities + (100 + e) * 40, model->entities + (600 + e) * 40, 40 * 4);
     random_queries();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wfre_arena_free(&arena);
-    wfre_model_free(model);
-    wfre_pool_free(pool);
-    wfre_graph_close(graph);
     return 0;
 }
 
@@ -330,5 +317,5 @@ int main(void)
         cmocka_unit_test(test_by_pairs),
         cmocka_unit_test(test_out_of_memory),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, clear_world);
 }
