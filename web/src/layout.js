@@ -10,12 +10,13 @@ function textWidth(text, font) {
 
 const NODE_FONT = "600 14px system-ui, sans-serif", LABEL_FONT = "13px system-ui, sans-serif";
 export const NODE_HEIGHT = 38;
-const ROW = 66, STEP = 76, MOST_NODE = 210, MOST_LABEL = 170;
+const ROW = 66, STEP = 76, LINE = 26, MOST_NODE = 210, MOST_LABEL = 170;
 
 const nodeWidth = (node, most) => Math.min(most, Math.max(46, textWidth(node.text, NODE_FONT) + (node.note ? textWidth(node.note, "11px system-ui, sans-serif") + 8 : 0) + 34));
 const labelWidth = (edge, most) => Math.min(most, textWidth(edge.text, LABEL_FONT) + 26);
 
-// The tree by breadth: children of each node in the order of groups, edges that close a circle apart.
+// The tree by breadth: children of each node in the order of groups, each with the edge that leads to it and any more between the
+// same two; edges that close a circle apart.
 function spanningTree(nodes, edges) {
     const children = new Map(nodes.map((n) => [n.id, []])), depth = new Map(), extra = [], placed = new Set();
     const roots = [...nodes].sort((a, b) => (b.asked ? 1 : 0) - (a.asked ? 1 : 0));
@@ -32,18 +33,21 @@ function spanningTree(nodes, edges) {
             for (const { e, i } of order) {
                 const other = e.from === at ? e.to : e.from;
                 used.add(i);
+                const twin = children.get(at).find((c) => c.node === other);
                 if (depth.has(other)) {
-                    extra.push(i);
+                    (twin?.more || extra).push(i);
                     continue;
                 }
                 depth.set(other, depth.get(at) + 1);
-                children.get(at).push({ node: other, edge: i });
+                children.get(at).push({ node: other, edge: i, more: [] });
                 queue.push(other);
             }
         }
     }
     return { starts, children, depth, extra, placed };
 }
+
+const edgesOf = (children) => children.flatMap((c) => [c.edge, ...c.more]);
 
 function wide(nodes, edges, tree) {
     const at = new Map(), byId = new Map(nodes.map((n) => [n.id, n]));
@@ -54,10 +58,10 @@ function wide(nodes, edges, tree) {
         columns[d] = Math.max(columns[d] || 0, n.width);
     }
     for (const [parent, list] of tree.children)
-        for (const { edge } of list) {
+        for (const edge of edgesOf(list)) {
             const d = tree.depth.get(parent);
             edges[edge].width = labelWidth(edges[edge], MOST_LABEL);
-            gaps[d] = Math.max(gaps[d] || 0, edges[edge].width + 44);
+            gaps[d] = Math.max(gaps[d] || 0, edges[edge].width + 52);
         }
     for (const i of tree.extra) edges[i].width = labelWidth(edges[i], MOST_LABEL);
     const left = [12];
@@ -72,7 +76,10 @@ function wide(nodes, edges, tree) {
             const ys = list.map((c) => {
                 if (edges[c.edge].group && edges[c.edge].group !== group) row += 0.3;
                 group = edges[c.edge].group;
-                return place(c.node);
+                row += 0.35 * c.more.length;
+                const at = place(c.node);
+                row += 0.35 * c.more.length;
+                return at;
             });
             y = (ys[0] + ys[ys.length - 1]) / 2;
         }
@@ -85,25 +92,25 @@ function wide(nodes, edges, tree) {
     return { at, width: end, height: Math.max(1, row) * ROW + 14, style: "wide" };
 }
 
-// Each node has the label of its edge above it.
+// Each node has the labels of its edges above it.
 function narrow(nodes, edges, tree, room) {
     const at = new Map(), byId = new Map(nodes.map((n) => [n.id, n]));
     const indent = room > 460 ? 66 : 46;
     let y = 32, end = 0, before = null;
-    const place = (id, edge) => {
+    const place = (id, lines = []) => {
         const n = byId.get(id), x = 10 + tree.depth.get(id) * indent;
         n.width = nodeWidth(n, Math.max(60, Math.min(260, room - x - 10)));
-        if (edge !== undefined) {
-            const e = edges[edge];
-            y += STEP + (e.group && e.group !== before ? 20 : 0);
+        lines.forEach((i, k) => {
+            const e = edges[i];
+            y += (k === 0 ? STEP : LINE) + (e.group && e.group !== before ? 20 : 0);
             before = e.group;
             e.width = labelWidth(e, Math.max(60, room - x - 10));
             e.label = { x: x + e.width / 2, y: y - NODE_HEIGHT / 2 - 14 };
             end = Math.max(end, x + e.width + 10);
-        }
+        });
         at.set(id, { x: x + n.width / 2, y });
         end = Math.max(end, x + n.width + 10);
-        for (const c of tree.children.get(id)) place(c.node, c.edge);
+        for (const c of tree.children.get(id)) place(c.node, [c.edge, ...c.more]);
     };
     tree.starts.forEach((s, i) => {
         if (i > 0) y += STEP;
@@ -128,12 +135,14 @@ function route(edge, index, layout, byId, tree, bend) {
         const childIsTo = tree.depth.get(edge.to) > tree.depth.get(edge.from);
         const parent = childIsTo ? a : b, child = childIsTo ? b : a, P = childIsTo ? A : B, C = childIsTo ? B : A;
         // Each edge has a line of its own from border to border. The first child's is the rightmost, so that none cross.
-        const siblings = tree.children.get(childIsTo ? edge.from : edge.to), before = siblings.findIndex((c) => c.edge === index);
-        const apart = Math.min(12, (Math.min(P.width, layout.indent) - 30) / Math.max(1, siblings.length - 1));
-        const stem = parent.x - P.width / 2 + 16 + apart * (siblings.length - 1 - before), right = child.x - C.width / 2;
+        const children = tree.children.get(childIsTo ? edge.from : edge.to), lines = edgesOf(children), before = lines.indexOf(index);
+        const apart = Math.min(12, (Math.min(P.width, layout.indent) - 30) / Math.max(1, lines.length - 1));
+        const stem = parent.x - P.width / 2 + 16 + apart * (lines.length - 1 - before), right = child.x - C.width / 2 + 1;
+        const twins = edgesOf(children.filter((c) => c.node === (childIsTo ? edge.to : edge.from)));
+        const y = child.y + (twins.indexOf(index) - (twins.length - 1) / 2) * 11;
         const top = parent.y + NODE_HEIGHT / 2;
-        edge.path = childIsTo ? `M${stem},${top} L${stem},${child.y - 8} Q${stem},${child.y} ${stem + 8},${child.y} L${right},${child.y}`
-            : `M${right},${child.y} L${stem + 8},${child.y} Q${stem},${child.y} ${stem},${child.y - 8} L${stem},${top}`;
+        edge.path = childIsTo ? `M${stem},${top} L${stem},${y - 8} Q${stem},${y} ${stem + 8},${y} L${right},${y}`
+            : `M${right},${y} L${stem + 8},${y} Q${stem},${y} ${stem},${y - 8} L${stem},${top}`;
         return;
     }
     const leftToRight = a.x + A.width / 2 < b.x - B.width / 2, rightToLeft = b.x + B.width / 2 < a.x - A.width / 2;
@@ -149,9 +158,11 @@ function route(edge, index, layout, byId, tree, bend) {
     x1 = a.x + (leftToRight ? A.width / 2 : -A.width / 2);
     x2 = b.x + (leftToRight ? -B.width / 2 : B.width / 2);
     mid = (x1 + x2) / 2;
-    const lift = bend * 34;
+    const lift = bend * 40;
     edge.path = `M${x1},${y1} C${mid},${y1 + lift} ${mid},${y2 + lift} ${x2},${y2}`;
-    edge.label = { x: mid, y: (y1 + y2) / 2 + lift * 0.75 };
+    // Labels are nearer to the child: there lines have gone further apart.
+    const t = tree.depth.get(edge.to) > tree.depth.get(edge.from) ? 0.56 : tree.depth.get(edge.to) < tree.depth.get(edge.from) ? 0.44 : 0.5, u = 1 - t;
+    edge.label = { x: u * u * u * x1 + 3 * u * t * mid + t * t * t * x2, y: u * u * u * y1 + 3 * u * u * t * (y1 + lift) + 3 * u * t * t * (y2 + lift) + t * t * t * y2 };
 }
 
 // The box around what belongs to a group alone.
