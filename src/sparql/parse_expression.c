@@ -84,12 +84,7 @@ static wfre_status new_expression(wfre_sq_parser *p, wfre_sq_op op, size_t offse
 static wfre_status add_argument(wfre_sq_parser *p, wfre_sq_expression *e,
                                 wfre_sq_expression *argument)
 {
-    wfre_sq_expression **grown =
-        wfre_sq_append(p->arena, e->arguments, e->count, &argument, sizeof argument);
-    if (!grown)
-        return wfre_sq_memory(p);
-    e->arguments = grown;
-    e->count++;
+    CHECK(WFRE_SQ_APPEND(p, e->arguments, e->count, &argument));
     e->depth = argument->depth >= e->depth ? argument->depth + 1 : e->depth;
     if (e->depth > WFRE_SQ_DEPTH)
         return wfre_fail(p->error, WFRE_ERR_FORMAT, e->offset,
@@ -207,12 +202,7 @@ static wfre_status parse_aggregate(wfre_sq_parser *p, wfre_sq_aggregate_kind kin
     TRY(wfre_sq_expect_sign(p, ")", "a closing bracket"));
     p->aggregates = true;
     TRY(wfre_sq_new_slot(p, (wfre_name){NULL, 0}, &aggregate.slot));
-    wfre_sq_aggregate *grown = wfre_sq_append(p->arena, select->aggregates, select->aggregate_count,
-                                              &aggregate, sizeof aggregate);
-    if (!grown)
-        return wfre_sq_memory(p);
-    select->aggregates = grown;
-    select->aggregate_count++;
+    TRY(WFRE_SQ_APPEND(p, select->aggregates, select->aggregate_count, &aggregate));
     select->grouped = true;
     TRY(new_expression(p, WFRE_SQ_VARIABLE, offset, expression));
     (*expression)->term = (wfre_sq_term){.kind = WFRE_SQ_SLOT, .slot = aggregate.slot};

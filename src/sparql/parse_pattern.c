@@ -30,12 +30,7 @@ wfre_status wfre_sq_new_pattern(wfre_sq_parser *p, wfre_sq_pattern_kind kind, si
 
 static wfre_status add_child(wfre_sq_parser *p, wfre_sq_pattern *pattern, wfre_sq_pattern *child)
 {
-    wfre_sq_pattern **grown =
-        wfre_sq_append(p->arena, pattern->children, pattern->count, &child, sizeof child);
-    if (!grown)
-        return wfre_sq_memory(p);
-    pattern->children = grown;
-    pattern->count++;
+    CHECK(WFRE_SQ_APPEND(p, pattern->children, pattern->count, &child));
     pattern->depth = child->depth >= pattern->depth ? child->depth + 1 : pattern->depth;
     if (pattern->depth > WFRE_SQ_DEPTH)
         return wfre_fail(p->error, WFRE_ERR_FORMAT, pattern->offset,
@@ -92,12 +87,7 @@ static wfre_status parse_filter(wfre_sq_parser *p, group *g)
     wfre_sq_expression *filter;
     TRY(wfre_sq_advance(p));
     TRY(wfre_sq_parse_constraint(p, &filter));
-    wfre_sq_expression **grown =
-        wfre_sq_append(p->arena, g->filters, g->filter_count, &filter, sizeof filter);
-    if (!grown)
-        return wfre_sq_memory(p);
-    g->filters = grown;
-    g->filter_count++;
+    TRY(WFRE_SQ_APPEND(p, g->filters, g->filter_count, &filter));
 cleanup:
     return status;
 }
@@ -212,11 +202,7 @@ static wfre_status add_cell(wfre_sq_parser *p, wfre_sq_pattern *table, uint32_t 
     wfre_sq_term cell;
     wfre_status status;
     TRY(parse_cell(p, &cell));
-    wfre_sq_term *grown = wfre_sq_append(p->arena, table->cells, *cells, &cell, sizeof cell);
-    if (!grown)
-        return wfre_sq_memory(p);
-    table->cells = grown;
-    ++*cells;
+    TRY(WFRE_SQ_APPEND(p, table->cells, *cells, &cell));
 cleanup:
     return status;
 }
@@ -237,12 +223,7 @@ static wfre_status parse_columns(wfre_sq_parser *p, wfre_sq_pattern *table, bool
             if (table->columns[i] == slot)
                 return wfre_fail(p->error, WFRE_ERR_FORMAT, offset,
                                  "VALUES names a variable twice");
-        wfre_sq_slot *grown =
-            wfre_sq_append(p->arena, table->columns, table->width, &slot, sizeof slot);
-        if (!grown)
-            return wfre_sq_memory(p);
-        table->columns = grown;
-        table->width++;
+        TRY(WFRE_SQ_APPEND(p, table->columns, table->width, &slot));
         if (!*bracket)
             break;
     }

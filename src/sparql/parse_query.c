@@ -112,17 +112,6 @@ cleanup:
 
 /* ---- clauses ------------------------------------------------------------------------------ */
 
-static wfre_status add_column(wfre_sq_parser *p, wfre_sq_column **columns, uint32_t *count,
-                              const wfre_sq_column *column)
-{
-    wfre_sq_column *grown = wfre_sq_append(p->arena, *columns, *count, column, sizeof *column);
-    if (!grown)
-        return wfre_sq_memory(p);
-    *columns = grown;
-    ++*count;
-    return WFRE_OK;
-}
-
 /* ( expression AS ?x ); the variable belongs to `scope`. */
 static wfre_status parse_as(wfre_sq_parser *p, wfre_sq_column *column)
 {
@@ -156,7 +145,7 @@ static wfre_status parse_columns(wfre_sq_parser *p, wfre_sq_select *select)
             TRY(wfre_sq_parse_variable(p, &column.slot));
         else
             TRY(parse_as(p, &column));
-        TRY(add_column(p, &select->columns, &select->column_count, &column));
+        TRY(WFRE_SQ_APPEND(p, select->columns, select->column_count, &column));
     }
     p->aggregates = false;
     if (select->column_count == 0)
@@ -188,7 +177,7 @@ static wfre_status parse_group_by(wfre_sq_parser *p, wfre_sq_select *select)
         }
         if (key.slot == WFRE_NONE)
             TRY(wfre_sq_new_slot(p, (wfre_name){NULL, 0}, &key.slot));
-        TRY(add_column(p, &select->keys, &select->key_count, &key));
+        TRY(WFRE_SQ_APPEND(p, select->keys, select->key_count, &key));
     }
     if (select->key_count == 0)
         return wfre_sq_expected(p, "what to group by");
@@ -205,12 +194,7 @@ static wfre_status parse_having(wfre_sq_parser *p, wfre_sq_select *select)
     do {
         wfre_sq_expression *condition;
         TRY(wfre_sq_parse_constraint(p, &condition));
-        wfre_sq_expression **grown = wfre_sq_append(p->arena, select->having, select->having_count,
-                                                    &condition, sizeof condition);
-        if (!grown)
-            return wfre_sq_memory(p);
-        select->having = grown;
-        select->having_count++;
+        TRY(WFRE_SQ_APPEND(p, select->having, select->having_count, &condition));
     } while (wfre_sq_at_constraint(p));
     p->aggregates = false;
 cleanup:
@@ -251,12 +235,7 @@ static wfre_status parse_order_by(wfre_sq_parser *p, wfre_sq_select *select)
         } else {
             TRY(wfre_sq_parse_constraint(p, &order.expression));
         }
-        wfre_sq_order *grown =
-            wfre_sq_append(p->arena, select->orders, select->order_count, &order, sizeof order);
-        if (!grown)
-            return wfre_sq_memory(p);
-        select->orders = grown;
-        select->order_count++;
+        TRY(WFRE_SQ_APPEND(p, select->orders, select->order_count, &order));
     }
     p->aggregates = false;
 cleanup:
@@ -393,12 +372,7 @@ static wfre_status parse_sources(wfre_sq_parser *p)
         if (source.named)
             TRY(wfre_sq_advance(p));
         TRY(wfre_sq_parse_iri(p, &source.name));
-        wfre_sq_source *grown = wfre_sq_append(p->arena, p->query->sources, p->query->source_count,
-                                               &source, sizeof source);
-        if (!grown)
-            return wfre_sq_memory(p);
-        p->query->sources = grown;
-        p->query->source_count++;
+        TRY(WFRE_SQ_APPEND(p, p->query->sources, p->query->source_count, &source));
     }
 cleanup:
     return status;
@@ -462,12 +436,7 @@ static wfre_status parse_describe(wfre_sq_parser *p)
     while (!query->select.star && (p->token.kind == WFRE_SQ_VAR || wfre_sq_at_iri(p))) {
         wfre_sq_term term;
         TRY(wfre_sq_parse_term(p, &term));
-        wfre_sq_term *grown =
-            wfre_sq_append(p->arena, query->described, query->described_count, &term, sizeof term);
-        if (!grown)
-            return wfre_sq_memory(p);
-        query->described = grown;
-        query->described_count++;
+        TRY(WFRE_SQ_APPEND(p, query->described, query->described_count, &term));
     }
     if (!query->select.star && query->described_count == 0)
         return wfre_sq_expected(p, "a variable, an IRI or *");

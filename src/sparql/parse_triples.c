@@ -23,13 +23,7 @@ static wfre_status new_path(wfre_sq_parser *p, wfre_sq_path_kind kind, size_t of
 
 static wfre_status add_child(wfre_sq_parser *p, wfre_sq_path *path, wfre_sq_path *child)
 {
-    wfre_sq_path **grown =
-        wfre_sq_append(p->arena, path->children, path->count, &child, sizeof child);
-    if (!grown)
-        return wfre_sq_memory(p);
-    path->children = grown;
-    path->count++;
-    return WFRE_OK;
+    return WFRE_SQ_APPEND(p, path->children, path->count, &child);
 }
 
 /* A path around another one. */
@@ -167,13 +161,7 @@ static wfre_status add_triple(wfre_sq_parser *p, wfre_sq_triples *triples,
     if (triples->count >= UINT16_MAX)
         return wfre_fail(p->error, WFRE_ERR_FORMAT, triple->subject.offset,
                          "more than %d triples in one group", UINT16_MAX);
-    wfre_sq_triple *grown =
-        wfre_sq_append(p->arena, triples->triples, triples->count, triple, sizeof *triple);
-    if (!grown)
-        return wfre_sq_memory(p);
-    triples->triples = grown;
-    triples->count++;
-    return WFRE_OK;
+    return WFRE_SQ_APPEND(p, triples->triples, triples->count, triple);
 }
 
 /* A path between two terms as triples: sequences get a blank node at each joint. */

@@ -81,6 +81,11 @@ WFRE_NODISCARD wfre_status wfre_sq_deeper(wfre_sq_parser *p);
  * Returns the array, or NULL when out of memory. */
 void *wfre_sq_append(wfre_arena *arena, void *array, uint32_t count, const void *element,
                      size_t size);
+/* The same to an array of the parser's query, whose count it raises: a status. */
+#define WFRE_SQ_APPEND(p, array, count, element)                                                   \
+    (((array) = wfre_sq_append((p)->arena, (array), (count), (element), sizeof *(element)))        \
+         ? ((count)++, (wfre_status)WFRE_OK)                                                       \
+         : wfre_sq_memory(p))
 
 /* ---- terms (parse_term.c) ----------------------------------------------------------------- */
 

@@ -4,68 +4,18 @@
  * each pair once. From a known end a repetition is a search in breadth, in either direction. */
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/memory.h"
 #include "sparql/plan.h"
 
 /* ---- sets of terms ------------------------------------------------------------------------ */
 
 /* Terms in the order in which they came. */
-typedef struct terms {
-    wfre_rdf_id *list;
-    size_t count, capacity;
-    uint32_t *slots; /* open addressing; index + 1 */
-    size_t slot_mask;
-    size_t charged;
-} terms;
+static const wfre_sq_table NO_TERMS = {.width = 1, .keys = 1};
 
-static void free_terms(wfre_sq_exec *x, terms *set)
+static wfre_sq_flow add(wfre_sq_exec *x, wfre_sq_table *set, wfre_rdf_id term)
 {
-    wfre_free(set->list);
-    wfre_free(set->slots);
-    wfre_sq_release(x, set->charged);
-}
-
-static wfre_sq_flow grow(wfre_sq_exec *x, terms *set)
-{
-    size_t size = set->slot_mask ? (set->slot_mask + 1) * 2 : 32;
-    uint32_t *slots = wfre_alloc_zero(size, sizeof *slots);
-    wfre_sq_flow flow = slots ? WFRE_SQ_GO : wfre_sq_no_memory(x);
-    for (size_t i = 0; i < set->count && flow == WFRE_SQ_GO; i++) {
-        flow = wfre_sq_tick(x);
-        size_t at = wfre_mix64(set->list[i]) & (size - 1);
-        while (slots[at])
-            at = (at + 1) & (size - 1);
-        slots[at] = (uint32_t)i + 1;
-    }
-    if (flow != WFRE_SQ_GO) {
-        wfre_free(slots);
-        return flow;
-    }
-    wfre_free(set->slots);
-    set->slots = slots;
-    set->slot_mask = size - 1;
-    size_t bytes = size * (sizeof *slots + sizeof *set->list) - set->charged;
-    set->charged += bytes;
-    return wfre_sq_charge(x, bytes, "a path");
-}
-
-static wfre_sq_flow add(wfre_sq_exec *x, terms *set, wfre_rdf_id term, bool *fresh)
-{
-    if (2 * (set->count + 1) > set->slot_mask && grow(x, set) != WFRE_SQ_GO)
-        return WFRE_SQ_FAIL;
-    size_t at = wfre_mix64(term) & set->slot_mask;
-    for (; set->slots[at]; at = (at + 1) & set->slot_mask)
-        if (set->list[set->slots[at] - 1] == term) {
-            *fresh = false;
-            return WFRE_SQ_GO;
-        }
-    if (!wfre_reserve(&set->list, &set->capacity, set->count + 1, sizeof *set->list))
-        return wfre_sq_no_memory(x);
-    set->list[set->count++] = term;
-    set->slots[at] = (uint32_t)set->count;
-    *fresh = true;
-    return WFRE_SQ_GO;
+    size_t index;
+    bool fresh;
+    return wfre_sq_table_find_or_add(x, set, &term, &index, &fresh, "a path");
 }
 
 /* ---- single links ------------------------------------------------------------------------- */
@@ -195,32 +145,30 @@ static wfre_sq_flow walk_sequence(wfre_sq_exec *x, const wfre_sq_path *path, wfr
 
 typedef struct collector {
     wfre_sq_walker base;
-    terms *set;
+    wfre_sq_table *set;
     bool backward;
 } collector;
 
 static wfre_sq_flow collect(wfre_sq_walker *base, wfre_sq_exec *x, wfre_rdf_id from, wfre_rdf_id to)
 {
     collector *c = (collector *)base;
-    bool fresh;
-    return add(x, c->set, c->backward ? from : to, &fresh);
+    return add(x, c->set, c->backward ? from : to);
 }
 
 /* What a repetition reaches from one term: by one step (?) or by any number of them. */
 static wfre_sq_flow reach(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id start,
-                          bool backward, terms *reached)
+                          bool backward, wfre_sq_table *reached)
 {
     collector c = {{collect}, reached, backward};
     wfre_sq_flow flow = WFRE_SQ_GO;
-    bool fresh;
     if (path->kind != WFRE_SQ_REPEAT)
-        flow = add(x, reached, start, &fresh);
+        flow = add(x, reached, start);
     if (flow == WFRE_SQ_GO)
         flow = wfre_sq_walk(x, path->children[0], backward ? WFRE_NONE : start,
                             backward ? start : WFRE_NONE, &c.base);
     for (size_t i = 0; path->kind != WFRE_SQ_OPTIONAL && i < reached->count && flow == WFRE_SQ_GO;
          i++) {
-        wfre_rdf_id at = reached->list[i];
+        wfre_rdf_id at = reached->rows[i];
         if ((flow = wfre_sq_tick(x)) != WFRE_SQ_GO)
             break;
         if (at == start) /* its steps have been taken */
@@ -235,29 +183,28 @@ static wfre_sq_flow reach(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id
 static wfre_sq_flow walk_from(wfre_sq_exec *x, const wfre_sq_path *path, wfre_rdf_id start,
                               wfre_rdf_id goal, bool backward, wfre_sq_walker *walker)
 {
-    terms reached = {0};
+    wfre_sq_table reached = NO_TERMS;
     wfre_sq_flow flow = reach(x, path, start, backward, &reached);
     for (size_t i = 0; i < reached.count && flow == WFRE_SQ_GO; i++) {
-        wfre_rdf_id other = reached.list[i];
+        wfre_rdf_id other = reached.rows[i];
         if ((flow = wfre_sq_tick(x)) != WFRE_SQ_GO)
             break;
         if (goal != WFRE_NONE && other != goal)
             continue;
         flow = walker->emit(walker, x, backward ? other : start, backward ? start : other);
     }
-    free_terms(x, &reached);
+    wfre_sq_table_free(x, &reached);
     return flow;
 }
 
 /* All nodes: subjects and objects of the graph's triples. */
-static wfre_sq_flow all_nodes(wfre_sq_exec *x, terms *nodes)
+static wfre_sq_flow all_nodes(wfre_sq_exec *x, wfre_sq_table *nodes)
 {
     static const wfre_rdf_triple ANY = {{WFRE_NONE, WFRE_NONE, WFRE_NONE}};
     wfre_sq_flow flow = WFRE_SQ_GO;
     for (int place = WFRE_RDF_S; place <= WFRE_RDF_O && flow == WFRE_SQ_GO; place += WFRE_RDF_O) {
         wfre_rdf_column column;
         wfre_rdf_id term;
-        bool fresh;
         memset(&column, 0, sizeof column);
         wfre_status status =
             wfre_rdf_column_open(&column, x->rdf, &ANY, (wfre_rdf_place)place, x->error);
@@ -265,7 +212,7 @@ static wfre_sq_flow all_nodes(wfre_sq_exec *x, terms *nodes)
             flow = wfre_sq_fail(x, status);
         for (wfre_rdf_id least = 0;
              flow == WFRE_SQ_GO && wfre_rdf_column_seek(&column, least, &term); least = term + 1) {
-            flow = add(x, nodes, term, &fresh);
+            flow = add(x, nodes, term);
             if (flow == WFRE_SQ_GO)
                 flow = wfre_sq_tick(x);
         }
@@ -281,11 +228,11 @@ static wfre_sq_flow walk_repeated(wfre_sq_exec *x, const wfre_sq_path *path, wfr
         return walk_from(x, path, from, to, false, walker);
     if (to != WFRE_NONE)
         return walk_from(x, path, to, from, true, walker);
-    terms nodes = {0};
+    wfre_sq_table nodes = NO_TERMS;
     wfre_sq_flow flow = all_nodes(x, &nodes);
     for (size_t i = 0; i < nodes.count && flow == WFRE_SQ_GO; i++)
-        flow = walk_from(x, path, nodes.list[i], WFRE_NONE, false, walker);
-    free_terms(x, &nodes);
+        flow = walk_from(x, path, nodes.rows[i], WFRE_NONE, false, walker);
+    wfre_sq_table_free(x, &nodes);
     return flow;
 }
 

@@ -65,12 +65,7 @@ static wfre_status fill_star(wfre_sq_parser *p, wfre_sq_select *select)
         if (!wfre_sq_binds(select->where, column.slot) &&
             !(select->values && wfre_sq_binds(select->values, column.slot)))
             continue;
-        wfre_sq_column *grown =
-            wfre_sq_append(p->arena, select->columns, select->column_count, &column, sizeof column);
-        if (!grown)
-            return wfre_sq_memory(p);
-        select->columns = grown;
-        select->column_count++;
+        CHECK(WFRE_SQ_APPEND(p, select->columns, select->column_count, &column));
     }
     return WFRE_OK;
 }

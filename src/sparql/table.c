@@ -72,7 +72,7 @@ static const wfre_rdf_id *row_at(const wfre_sq_table *table, size_t index)
     return table->rows + index * (table->width ? table->width : 1);
 }
 
-static wfre_sq_flow grow_slots(wfre_sq_exec *x, wfre_sq_table *table, size_t size)
+static wfre_sq_flow grow_slots(wfre_sq_exec *x, wfre_sq_table *table, size_t size, const char *what)
 {
     uint32_t *slots = wfre_alloc_zero(size, sizeof *slots);
     wfre_sq_flow flow = slots ? WFRE_SQ_GO : wfre_sq_no_memory(x);
@@ -90,7 +90,7 @@ static wfre_sq_flow grow_slots(wfre_sq_exec *x, wfre_sq_table *table, size_t siz
     wfre_free(table->slots);
     table->slots = slots;
     table->slot_mask = size - 1;
-    return charge(x, table, "DISTINCT or grouping");
+    return charge(x, table, what);
 }
 
 wfre_sq_flow wfre_sq_table_find_or_add(wfre_sq_exec *x, wfre_sq_table *table,
@@ -99,7 +99,7 @@ wfre_sq_flow wfre_sq_table_find_or_add(wfre_sq_exec *x, wfre_sq_table *table,
 {
     if (2 * (table->count + 1) > table->slot_mask) {
         size_t size = table->slot_mask ? (table->slot_mask + 1) * 2 : 64;
-        if (grow_slots(x, table, size) != WFRE_SQ_GO)
+        if (grow_slots(x, table, size, what) != WFRE_SQ_GO)
             return WFRE_SQ_FAIL;
     }
     size_t at = hash_keys(row, table->keys) & table->slot_mask;
