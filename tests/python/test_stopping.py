@@ -23,6 +23,14 @@ arrays = pytest.mark.skipif(numpy is None, reason="no numpy")
 # ---- Ctrl-C ---------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", autouse=True)
+def heeded():
+    """Shells start what is in the background with SIGINT ignored, which Python keeps."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(work, after=0.2, begun=None):
     """Seconds from a SIGINT to the KeyboardInterrupt that it makes of ``work``; None if that ended
     before. The signal is sent by another thread, some time behind the event ``begun``."""
