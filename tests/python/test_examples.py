@@ -1,4 +1,5 @@
 """The examples run, the notebook runs and shows, and so does all Python code of docs/PYTHON.md."""
+import ast
 import json
 import os
 import pathlib
@@ -24,7 +25,30 @@ def test_example(name, tmp_path):
     assert ran.returncode == 0 and ran.stdout
 
 
+def test_notebook_cells(tmp_path, monkeypatch):
+    """Cell after cell, as a notebook does it, also where there is no Jupyter; what a cell ends with
+    is shown as HTML or as a drawing."""
+    book = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))
+    monkeypatch.setenv("WFRE_STEPS", "20")
+    monkeypatch.setenv("WFRE_EXAMPLES", str(EXAMPLES))
+    monkeypatch.chdir(tmp_path)
+    names, shown = {"__name__": "__main__"}, []
+    for number, cell in enumerate(c for c in book["cells"] if c["cell_type"] == "code"):
+        tree = ast.parse("".join(cell["source"]), f"cell {number}")
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, f"cell {number}", "exec"), names)
+        if last is None:
+            continue
+        value = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), names)
+        for how in ("_repr_html_", "_repr_svg_"):
+            if hasattr(value, how):
+                shown.append(getattr(value, how)())
+    assert sum("<table" in page for page in shown) > 1
+    assert sum("<svg" in page for page in shown) > 1
+
+
 def test_notebook(tmp_path):
+    """The same in Jupyter."""
     nbformat = pytest.importorskip("nbformat")
     client = pytest.importorskip("nbconvert.preprocessors")
     pytest.importorskip("ipykernel")
