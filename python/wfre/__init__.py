@@ -52,24 +52,16 @@ from ._evaluate import (
 from ._everyday import (
     Attribute as Attribute,
     Description as Description,
+    PredictedTriple as PredictedTriple,
+    PredictedTriples as PredictedTriples,
     Row as Row,
     Rows as Rows,
     ScoredTriple as ScoredTriple,
     ScoredTriples as ScoredTriples,
     Verdict as Verdict,
 )
-from ._graph import (
-    Degrees as Degrees,
-    Entity as Entity,
-    Graph as Graph,
-    Hierarchy as Hierarchy,
-    PredictedTriple as PredictedTriple,
-    PredictedTriples as PredictedTriples,
-    Relation as Relation,
-    import_file as import_file,
-    import_triples as import_triples,
-    open as open,
-)
+from ._graph import Degrees as Degrees, Graph as Graph, Hierarchy as Hierarchy, open as open
+from ._import import import_file as import_file, import_triples as import_triples
 from ._model import (
     History as History,
     Model as Model,
@@ -79,6 +71,7 @@ from ._model import (
     train as train,
     train_settings as train_settings,
 )
+from ._names import Entity as Entity, Relation as Relation
 from ._score import (
     Nearest as Nearest,
     Plan as Plan,

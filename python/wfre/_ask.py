@@ -12,8 +12,9 @@ from ._native import NULL, ffi, lib
 if TYPE_CHECKING:
     import pandas
 
-    from ._graph import Entity, Graph, Relation
+    from ._graph import Graph
     from ._model import Model
+    from ._names import Entity, Relation
 
 _NOTATIONS = ("auto", "logic", "tree", "betae")
 _NONE = lib.WFRE_NONE
@@ -130,7 +131,7 @@ class Prediction:
         self.score = score
 
     def __repr__(self) -> str:
-        return f"<{self.entity} {self.probability:.3f}>"
+        return _show.printable(f"<{self.entity} {self.probability:.3f}>")
 
 
 class Answers:
@@ -457,7 +458,8 @@ class Evidence:
         self.example = None if cdata.example == _NONE else graph._entity(cdata.example)
 
     def __repr__(self) -> str:
-        return f"<{self.relation}({self.head}, {self.tail}): {self.hits} of {self.cases}>"
+        edge = f"{self.relation}({self.head}, {self.tail})"
+        return _show.printable(f"<{edge}: {self.hits} of {self.cases}>")
 
 
 class ExplainedEdge:
@@ -488,7 +490,7 @@ class ExplainedEdge:
     def __repr__(self) -> str:
         how = "known" if self.known else f"{self.probability:.3f}"
         sign = "!" if self.negated else ""
-        return f"<{sign}{self.relation}({self.head}, {self.tail}) {how}>"
+        return _show.printable(f"<{sign}{self.relation}({self.head}, {self.tail}) {how}>")
 
 
 class ExplainedAnswer:
@@ -519,7 +521,8 @@ class ExplainedAnswer:
         self.edges = [ExplainedEdge(graph, cdata.edges[i]) for i in range(cdata.edge_count)]
 
     def __repr__(self) -> str:
-        return f"<{self.entity} {self.probability:.3f} by {len(self.edges)} edges>"
+        text = f"<{self.entity} {self.probability:.3f} by {len(self.edges)} edges>"
+        return _show.printable(text)
 
 
 class Explanation(Sequence[ExplainedAnswer]):

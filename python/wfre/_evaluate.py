@@ -1,7 +1,6 @@
 """Evaluation: query sets, ranks of hard answers, link prediction."""
 from __future__ import annotations
 
-import operator
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Union
@@ -10,10 +9,12 @@ from . import _native as native
 from . import _show, errors
 from . import _ask as asking
 from ._native import NULL, StrPath, ffi, lib
+from ._progress import monitored
 
 if TYPE_CHECKING:
-    from ._graph import Entity, Graph
+    from ._graph import Graph
     from ._model import Model
+    from ._names import Entity
 
 
 class QuerySetType(NamedTuple):
@@ -36,7 +37,7 @@ class SampledQuery(NamedTuple):
     hard: List["Entity"]
 
 
-class QuerySet(native.Handle):
+class QuerySet(native.FromFile):
     """Questions with their easy and hard answers, from a file (\\*.tsv) or from ``Graph.sample``: a
     sequence of ``SampledQuery``.
 
@@ -50,45 +51,32 @@ class QuerySet(native.Handle):
     True
     """
 
-    __slots__ = ("path", "graph")
+    __slots__ = ("graph",)
     _what = "query set"
-    #: The file that it was read from; None if there is none any more.
-    path: Optional[str]
     #: The graph whose numbers it uses.
     graph: "Graph"
 
     def __init__(self, path: StrPath, graph: "Graph") -> None:
         self.graph = graph
-        self.path = os.path.abspath(os.fsdecode(path))
-        given = native.c_path(path)
-        self._set(
-            native.make(
-                "wfre_queryset",
-                lib.wfre_queryset_close,
-                lib.wfre_queryset_open,
-                given,
-                graph._use(),
-            )
-        )
+        self._open_again(os.path.abspath(os.fsdecode(path)))
 
-    def __enter__(self) -> "QuerySet":
-        self._use()
-        return self
+    def _open_again(self, path: str) -> None:
+        given, close = native.c_path(path), lib.wfre_queryset_close
+        cgraph = self.graph._use()
+        self._set(native.make("wfre_queryset", close, lib.wfre_queryset_open, given, cgraph))
+        self.path = path
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def __reduce__(self) -> Any:
+        return (QuerySet, (super().__reduce__()[1][0], self.graph))
 
     def __len__(self) -> int:
         return int(lib.wfre_queryset_queries(self._use()))
 
     def __getitem__(self, index: int) -> SampledQuery:
-        cdata, count = self._use(), len(self)
-        at = operator.index(index)
-        if not -count <= at < count:
-            raise IndexError(f"query {at} of {count}")
-        row = lib.wfre_queryset_get_query(cdata, at % count)
+        cdata, at = self._use(), native.position(index, len(self), "query")
+        row = lib.wfre_queryset_get_query(cdata, at)
         out = ffi.new("char **")
-        native.call(lib.wfre_queryset_print, cdata, at % count, self.graph._use(), out)
+        native.call(lib.wfre_queryset_print, cdata, at, self.graph._use(), out)
         text = native.take_string(out[0])
         name = native.name(lib.wfre_queryset_get_type(cdata, row.type).name)
         lists = [
@@ -355,8 +343,6 @@ def evaluate(
     >>> [row.name for row in found], 0 <= found.mrr <= 1
     (['1p'], True)
     """
-    from ._model import Bar
-
     set_ = _queries(graph, queries)
     engine = graph._engine(model)
     options = ffi.new("wfre_eval_options *")
@@ -370,10 +356,8 @@ def evaluate(
     options.known = native.split(known)
     cway = asking.fill_way(engine.cdata, way)
     options.way = cway
-    bar = Bar() if progress else None
-    monitor = native.Monitor(bar)
     out = ffi.new("wfre_evaluation **")
-    try:
+    with monitored(progress) as monitor:
         monitor.call(
             lib.wfre_evaluate_model_with,
             graph._use(),
@@ -384,9 +368,6 @@ def evaluate(
             monitor.struct,
             out,
         )
-    finally:
-        if bar is not None:
-            bar.end()
     return Evaluation(ffi.gc(out[0], lib.wfre_evaluation_free))
 
 
@@ -401,8 +382,6 @@ def evaluate_links(
 ) -> Links:
     """Link prediction as the field measures it: for every triple that a split adds, the filtered
     rank of its tail and of its head."""
-    from ._model import Bar
-
     engine = graph._engine(model)
     options = ffi.new("wfre_links_options *")
     lib.wfre_links_options_default(options)
@@ -410,10 +389,8 @@ def evaluate_links(
     options.known = native.split(known)
     cway = asking.fill_way(engine.cdata, way)
     options.way = cway
-    bar = Bar() if progress else None
-    monitor = native.Monitor(bar)
     out = ffi.new("wfre_links **")
-    try:
+    with monitored(progress) as monitor:
         monitor.call(
             lib.wfre_evaluate_links,
             graph._use(),
@@ -423,7 +400,4 @@ def evaluate_links(
             monitor.struct,
             out,
         )
-    finally:
-        if bar is not None:
-            bar.end()
     return Links(ffi.gc(out[0], lib.wfre_links_free))

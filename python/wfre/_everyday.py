@@ -22,8 +22,9 @@ from ._engine import CANCEL
 from ._native import NULL, ffi, lib
 
 if TYPE_CHECKING:
-    from ._graph import Entity, Graph, PredictedTriple, Relation
+    from ._graph import Graph
     from ._model import Model
+    from ._names import Entity, Relation
 
 _VERDICTS = ("", "proven", "refuted", "predicted", "unknown")
 
@@ -106,6 +107,29 @@ class Rows(_show.Table):
         return self._list[0].number if alone else None
 
 
+class PredictedTriple(NamedTuple):
+    """A triple that the graph lacks and a model predicts."""
+
+    head: "Entity"
+    relation: "Relation"
+    tail: "Entity"
+    probability: float
+    score: float
+
+
+class PredictedTriples(_show.Table):
+    """Triples that a graph lacks, likeliest first: a sequence of ``PredictedTriple``."""
+
+    _columns = ("head", "relation", "tail", "probability", "score")
+    _bars = ("probability",)
+
+    def __init__(self, rows: List[PredictedTriple]) -> None:
+        self._list = rows
+
+    def _rows(self) -> Sequence[PredictedTriple]:
+        return self._list
+
+
 class ScoredTriple(NamedTuple):
     """How likely a triple is."""
 
@@ -158,7 +182,7 @@ class Description:
     relations: Dict["Relation", List["Entity"]]
     attributes: List[Attribute]
     #: Its likeliest missing edges.
-    missing: List["PredictedTriple"]
+    missing: List[PredictedTriple]
     #: Why none are predicted; None if they could be.
     unpredicted: Optional[str]
 
@@ -175,7 +199,7 @@ class Description:
             self.attributes.append(
                 Attribute(*(native.name(getattr(a, field)) for field in Attribute._fields))
             )
-        self.missing = [graph._predicted(cdata.missing[i]) for i in range(cdata.missing_count)]
+        self.missing = [_predicted(graph, cdata.missing[i]) for i in range(cdata.missing_count)]
         self.unpredicted = None if cdata.unpredicted == NULL else native.text(cdata.unpredicted)
 
     def _cells(self) -> List[Tuple[Any, ...]]:
@@ -196,10 +220,11 @@ class Description:
         head = self.entity.label
         if self.entity.description:
             head += ": " + self.entity.description
+        head = _show.printable(head)
         return head + "\n" + _show.aligned(("relation", "to", "probability"), self._cells())
 
     def __repr__(self) -> str:
-        return f"<Description of {self.entity}>"
+        return _show.printable(f"<Description of {self.entity}>")
 
     def _repr_html_(self) -> str:
         caption = f"{self.entity.label}  {self.entity.description}".strip()
@@ -253,11 +278,11 @@ def score(
     way: Optional[str],
 ) -> ScoredTriples:
     """See ``Graph.score``."""
-    from ._graph import _rows_of
+    from ._import import rows_of
 
     engine = graph._engine(model)
     ids: List[Tuple[int, int, int]] = []
-    for triple in _rows_of(triples):
+    for triple in rows_of(triples):
         if isinstance(triple, (str, bytes)):
             raise TypeError(f"a triple is a head, a relation and a tail, not {triple!r}")
         head, relation, tail = triple
@@ -308,6 +333,52 @@ def describe(
     out = ffi.new("wfre_description **")
     engine.call(lib.wfre_session_describe, graph._entity_id(entity), options, CANCEL, out)
     return Description(graph, ffi.gc(out[0], lib.wfre_description_free))
+
+
+def predict(
+    graph: "Graph",
+    model: "Model",
+    relation: Union[str, int, None],
+    top: int,
+    min_probability: float,
+    split: str,
+    way: Optional[str],
+    missing_rate: float,
+) -> PredictedTriples:
+    """See ``Graph.predict``."""
+    engine = graph._engine(model)
+    options = ffi.new("wfre_missing_options *")
+    lib.wfre_missing_options_default(options)
+    options.missing_rate = missing_rate
+    options.split = native.split(split)
+    options.top = top
+    options.min_probability = min_probability
+    cway = asking.fill_way(engine.cdata, way)
+    options.way = cway
+    wanted = (
+        [2 * i for i in range(len(graph.relations))]
+        if relation is None
+        else [graph._relation_id(relation) & ~1]
+    )
+    rows: List[PredictedTriple] = []
+    for number in wanted:
+        out, count = ffi.new("wfre_missing_triple **"), ffi.new("size_t *")
+        engine.call(lib.wfre_session_missing, number, options, CANCEL, out, count)
+        found = ffi.gc(out[0], lib.wfre_missing_triples_free)
+        rows += (_predicted(graph, found[i]) for i in range(count[0]))
+    if len(wanted) > 1:
+        rows.sort(key=lambda t: (-t.probability, -t.score))
+    return PredictedTriples(rows)
+
+
+def _predicted(graph: "Graph", cdata: Any) -> PredictedTriple:
+    return PredictedTriple(
+        graph._entity(cdata.head),
+        graph._relation(cdata.relation),
+        graph._entity(cdata.tail),
+        cdata.probability,
+        cdata.score,
+    )
 
 
 def near(

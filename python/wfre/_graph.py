@@ -1,12 +1,10 @@
-"""Graphs: made of triples, opened from files, looked up, asked."""
+"""Graphs: opened from files, looked up, asked."""
 from __future__ import annotations
 
 import itertools
-import operator
 import os
 import threading
 import weakref
-from array import array
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -14,7 +12,6 @@ from typing import (
     Iterable,
     Iterator,
     List,
-    Mapping,
     NamedTuple,
     Optional,
     Sequence,
@@ -27,6 +24,7 @@ from . import _native as native
 from . import _show, errors
 from . import _ask as asking
 from ._engine import CANCEL, Engine
+from ._names import NONE, Entity, Kind, Names, Relation
 from ._native import NULL, StrPath, ffi, lib
 
 if TYPE_CHECKING:
@@ -34,131 +32,11 @@ if TYPE_CHECKING:
     import pandas
 
     from ._evaluate import QuerySet
-    from ._everyday import Description, Rows, ScoredTriples, Verdict
+    from ._everyday import Description, PredictedTriples, Rows, ScoredTriples, Verdict
     from ._model import Model
     from ._sparql import SparqlResult
 
 Triple = Tuple[str, str, str]
-_NONE = lib.WFRE_NONE
-_LITERALS = ("attributes", "entities", "drop")
-
-
-class Entity(str):
-    """An entity of a graph: its name, as a str, with a number, a label and a description.
-
-    >>> import wfre
-    >>> g = wfre.import_triples([("ann", "knows", "bob")], labels={"ann": "Ann Lee"})
-    >>> e = g.entity("Ann Lee")
-    >>> e, e.id, e.label
-    ('ann', 0, 'Ann Lee')
-    """
-
-    __slots__ = ("id", "_graph")
-    #: Its number in the graph, from 0 on.
-    id: int
-    _graph: "Graph"
-
-    @property
-    def label(self) -> str:
-        """What to show: the label, or the name if there is none."""
-        return native.name(lib.wfre_graph_entity_label(self._graph._use(), self.id))
-
-    @property
-    def description(self) -> str:
-        """A sentence about it, or ""."""
-        return native.name(lib.wfre_graph_entity_description(self._graph._use(), self.id))
-
-    def __reduce__(self) -> Any:
-        return (str, (str(self),))
-
-
-class Relation(str):
-    """A relation of a graph: its name, as a str, with a number. Of an inverse the str ends in
-    ``^-1``, as in questions.
-
-    >>> import wfre
-    >>> g = wfre.import_triples([("ann", "knows", "bob")])
-    >>> r = g.relation("knows")
-    >>> r, r.id, r.inverse, r.inverse.id
-    ('knows', 0, 'knows^-1', 1)
-    """
-
-    __slots__ = ("id", "_graph")
-    #: Its number: 2r is a relation, 2r + 1 its inverse.
-    id: int
-    _graph: "Graph"
-
-    @property
-    def label(self) -> str:
-        """What to show: the label, or the name if there is none."""
-        label = native.name(lib.wfre_graph_relation_label(self._graph._use(), self.id))
-        return label + "^-1" if self.id & 1 else label
-
-    @property
-    def inverse(self) -> "Relation":
-        """The same from the other end."""
-        return self._graph._relation(self.id ^ 1)
-
-    def __reduce__(self) -> Any:
-        return (str, (str(self),))
-
-
-class _Entities(Sequence[Entity]):
-    """All entities by their numbers."""
-
-    def __init__(self, graph: "Graph") -> None:
-        self._graph = graph
-
-    def __len__(self) -> int:
-        return int(lib.wfre_graph_entities(self._graph._use()))
-
-    @overload
-    def __getitem__(self, index: int) -> Entity: ...
-    @overload
-    def __getitem__(self, index: slice) -> List[Entity]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[Entity, List[Entity]]:
-        count = len(self)
-        if isinstance(index, slice):
-            return [self._graph._entity(i) for i in range(*index.indices(count))]
-        at = operator.index(index)
-        if not -count <= at < count:
-            raise IndexError(f"entity {at} of {count}")
-        return self._graph._entity(at % count)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._graph._find_entity(name) != _NONE
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} entities>"
-
-
-class _Relations(Sequence[Relation]):
-    """All relations, without their inverses."""
-
-    def __init__(self, graph: "Graph") -> None:
-        self._graph = graph
-
-    def __len__(self) -> int:
-        return int(lib.wfre_graph_relations(self._graph._use())) // 2
-
-    @overload
-    def __getitem__(self, index: int) -> Relation: ...
-    @overload
-    def __getitem__(self, index: slice) -> List[Relation]: ...
-    def __getitem__(self, index: Union[int, slice]) -> Union[Relation, List[Relation]]:
-        count = len(self)
-        if isinstance(index, slice):
-            return [self._graph._relation(2 * i) for i in range(*index.indices(count))]
-        at = operator.index(index)
-        if not -count <= at < count:
-            raise IndexError(f"relation {at} of {count}")
-        return self._graph._relation(2 * (at % count))
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._graph._find_relation(name) != _NONE
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} relations>"
 
 
 class Degrees(NamedTuple):
@@ -184,30 +62,7 @@ class Hierarchy(NamedTuple):
     triangles: int
 
 
-class PredictedTriple(NamedTuple):
-    """A triple that the graph lacks and a model predicts."""
-
-    head: Entity
-    relation: Relation
-    tail: Entity
-    probability: float
-    score: float
-
-
-class PredictedTriples(_show.Table):
-    """Triples that a graph lacks, likeliest first: a sequence of ``PredictedTriple``."""
-
-    _columns = ("head", "relation", "tail", "probability", "score")
-    _bars = ("probability",)
-
-    def __init__(self, rows: List[PredictedTriple]) -> None:
-        self._list = rows
-
-    def _rows(self) -> Sequence[PredictedTriple]:
-        return self._list
-
-
-class Graph(native.Handle):
+class Graph(native.FromFile):
     """A knowledge graph. ``wfre.open``, ``wfre.import_triples`` and ``wfre.import_file`` make one.
 
     A graph may be used by many threads at once, and is a context manager. Where a ``split`` can be
@@ -223,10 +78,8 @@ class Graph(native.Handle):
     wfre.Closed: this graph is closed
     """
 
-    __slots__ = ("path", "_engines", "_lock")
+    __slots__ = ("_engines", "_lock")
     _what = "graph"
-    #: The file that it was opened from; None if it is in memory only.
-    path: Optional[str]
 
     def __init__(self, path: StrPath) -> None:
         given = native.c_path(path)
@@ -245,33 +98,12 @@ class Graph(native.Handle):
         graph._start(cdata, path)
         return graph
 
-    def _reopen(self) -> None:
-        """In a child after fork."""
-        if self.path is None:
-            raise errors.Unsupported(
-                "this graph is in the memory of the process that was forked; save it, and open "
-                "the file in this one"
-            )
+    def _open_again(self, path: str) -> None:
         old = lib.wfre_graph_fingerprint(self._cdata)
-        cdata = native.make(
-            "wfre_graph", lib.wfre_graph_close, lib.wfre_graph_open, native.c_path(self.path)
-        )
+        cdata = native.make("wfre_graph", lib.wfre_graph_close, lib.wfre_graph_open, native.c_path(path))
         if lib.wfre_graph_fingerprint(cdata) != old:
-            raise errors.Mismatch(f"{self.path} is another graph than before the fork")
-        self._start(cdata, self.path)
-
-    def __reduce__(self) -> Any:
-        self._use()
-        if self.path is None:
-            raise TypeError("a graph in memory cannot be pickled; save it, and open the file")
-        return (Graph, (self.path,))
-
-    def __enter__(self) -> "Graph":
-        self._use()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+            raise errors.Mismatch(f"{path} is another graph than before the fork")
+        self._start(cdata, path)
 
     def close(self) -> None:
         """Lets go of it; using it afterwards raises ``wfre.Closed``. Closing twice is fine."""
@@ -302,47 +134,16 @@ class Graph(native.Handle):
         raw = native.encode(name, "a relation's name")
         cdata = self._use()
         number = int(lib.wfre_graph_find_relation(cdata, ffi.from_buffer(raw), len(raw)))
-        if number == _NONE and raw.endswith(b"^-1"):
+        if number == NONE and raw.endswith(b"^-1"):
             number = int(lib.wfre_graph_find_relation(cdata, ffi.from_buffer(raw), len(raw) - 3))
-            return number if number == _NONE else number ^ 1
+            return number if number == NONE else number ^ 1
         return number
-
-    def _nearest(self, function: Any, name: str) -> List[int]:
-        raw = native.encode(name)
-        ids = ffi.new("uint32_t[]", lib.WFRE_NEAREST)
-        count = function(self._use(), ffi.from_buffer(raw), len(raw), ids, lib.WFRE_NEAREST)
-        return list(ffi.unpack(ids, count)) if count else []
 
     def _entity_id(self, entity: Union[str, int]) -> int:
-        if isinstance(entity, Entity) and getattr(entity, "_graph", None) is self:
-            return entity.id
-        if not isinstance(entity, str):
-            number = operator.index(entity)
-            if isinstance(entity, bool) or not 0 <= number < lib.wfre_graph_entities(self._use()):
-                raise errors.NotFound(f"no entity has the number {entity}")
-            return number
-        number = self._find_entity(entity)
-        if number == _NONE:
-            near = self._nearest(lib.wfre_nearest_entities, entity)
-            names = tuple(str(self._entity(i)) for i in near)
-            raise errors.NotFound(_unknown("entity", entity, names), None, names)
-        return number
+        return _ENTITIES.number(self, entity)
 
     def _relation_id(self, relation: Union[str, int]) -> int:
-        if isinstance(relation, Relation) and getattr(relation, "_graph", None) is self:
-            return relation.id
-        if not isinstance(relation, str):
-            number = operator.index(relation)
-            most = lib.wfre_graph_relations(self._use())
-            if isinstance(relation, bool) or not 0 <= number < most:
-                raise errors.NotFound(f"no relation has the number {relation}")
-            return number
-        number = self._find_relation(relation)
-        if number == _NONE:
-            near = self._nearest(lib.wfre_nearest_relations, relation)
-            names = tuple(str(self._relation(i)) for i in near)
-            raise errors.NotFound(_unknown("relation", relation, names), None, names)
-        return number
+        return _RELATIONS.number(self, relation)
 
     def entity(self, name: Union[str, int]) -> Entity:
         """An entity by its name, IRI, label or number, as in a question.
@@ -364,14 +165,12 @@ class Graph(native.Handle):
     @property
     def entities(self) -> Sequence[Entity]:
         """All entities: ``g.entities[5]``, ``len(g.entities)``, ``"ann" in g.entities``."""
-        self._use()
-        return _Entities(self)
+        return Names(self, _ENTITIES)
 
     @property
     def relations(self) -> Sequence[Relation]:
         """All relations, without their inverses."""
-        self._use()
-        return _Relations(self)
+        return Names(self, _RELATIONS)
 
     @property
     def prefixes(self) -> Dict[str, str]:
@@ -505,7 +304,7 @@ class Graph(native.Handle):
             out.upper_tenth,
             out.upper_hundredth,
             out.maximum,
-            None if out.hub == _NONE else self._entity(out.hub),
+            None if out.hub == NONE else self._entity(out.hub),
         )
 
     def hierarchy(
@@ -704,40 +503,13 @@ class Graph(native.Handle):
         split: str = "all",
         way: Optional[str] = None,
         missing_rate: float = 0.0,
-    ) -> PredictedTriples:
+    ) -> "PredictedTriples":
         """Predicts the triples that a relation lacks (None: every relation), likeliest first:
         ``top`` for each entity that has the relation, from either end."""
-        engine = self._engine(model)
-        options = ffi.new("wfre_missing_options *")
-        lib.wfre_missing_options_default(options)
-        options.missing_rate = missing_rate
-        options.split = native.split(split)
-        options.top = top
-        options.min_probability = min_probability
-        cway = asking.fill_way(engine.cdata, way)
-        options.way = cway
-        wanted = (
-            [2 * i for i in range(len(self.relations))]
-            if relation is None
-            else [self._relation_id(relation) & ~1]
-        )
-        rows: List[PredictedTriple] = []
-        for number in wanted:
-            out, count = ffi.new("wfre_missing_triple **"), ffi.new("size_t *")
-            engine.call(lib.wfre_session_missing, number, options, CANCEL, out, count)
-            found = ffi.gc(out[0], lib.wfre_missing_triples_free)
-            rows += (self._predicted(found[i]) for i in range(count[0]))
-        if len(wanted) > 1:
-            rows.sort(key=lambda t: (-t.probability, -t.score))
-        return PredictedTriples(rows)
+        from . import _everyday
 
-    def _predicted(self, cdata: Any) -> PredictedTriple:
-        return PredictedTriple(
-            self._entity(cdata.head),
-            self._relation(cdata.relation),
-            self._entity(cdata.tail),
-            cdata.probability,
-            cdata.score,
+        return _everyday.predict(
+            self, model, relation, top, min_probability, split, way, missing_rate
         )
 
     # ---- everyday questions -----------------------------------------------------------------
@@ -862,6 +634,7 @@ class Graph(native.Handle):
     ) -> Tuple["Graph", "Model"]:
         """A larger graph, and a model that knows its new entities, without training again: each new
         one is fitted to its triples with known entities. Relations must be known."""
+        from ._import import import_triples
         from ._model import Model
 
         extra = triples if isinstance(triples, Graph) else import_triples(triples)
@@ -925,202 +698,30 @@ class Graph(native.Handle):
         return _show.table(("relation", "triples"), rows, (), repr(self)[1:-1], 10)
 
 
-def _unknown(what: str, name: str, near: Sequence[str]) -> str:
-    message = f"no {what} is called {name}"
-    return message + "; the nearest: " + ", ".join(near[:5]) if near else message
-
-
 def _pointer(ctype: str, array_: Any) -> Any:
     return ffi.from_buffer(ctype, array_)
 
 
-# ---- importing ------------------------------------------------------------------------------
-
-
-def _rows_of(triples: Any) -> Iterator[Any]:
-    """Triples as rows: of a frame its columns head, relation and tail, or its first three."""
-    columns = getattr(triples, "columns", None)
-    if columns is None or not hasattr(triples, "itertuples"):
-        return iter(triples)
-    names = [str(c).lower() for c in columns]
-    for wanted in (
-        ("head", "relation", "tail"),
-        ("subject", "predicate", "object"),
-        ("h", "r", "t"),
-        ("s", "p", "o"),
-        ("source", "relation", "target"),
-    ):
-        if all(w in names for w in wanted):
-            at = [names.index(w) for w in wanted]
-            break
-    else:
-        if len(names) < 3:
-            raise errors.ArgumentError("a frame of triples needs three columns")
-        at = [0, 1, 2]
-    lists = [triples.iloc[:, i].tolist() for i in at]
-    return iter(zip(*lists))
-
-
-def _names_of(triples: Any, into: List[bytes]) -> int:
-    """Appends the names of triples, three for each; returns how many triples there are."""
-    count = 0
-    for triple in _rows_of(triples):
-        if isinstance(triple, (str, bytes)):
-            raise TypeError(f"triple {count} must be a head, a relation and a tail, not {triple!r}")
-        try:
-            head, relation, tail = triple
-            into += (head.encode(), relation.encode(), tail.encode())
-        except (AttributeError, TypeError):
-            raise TypeError(
-                f"triple {count} must be three str, not {triple!r}"
-            ) from None
-        except ValueError as error:
-            if isinstance(error, UnicodeError):
-                raise errors.FormatError(f"triple {count}: {error}", count) from None
-            raise errors.ArgumentError(
-                f"triple {count} must be a head, a relation and a tail, not {triple!r}", count
-            ) from None
-        count += 1
-    return count
-
-
-def _spans(names: Sequence[bytes]) -> Tuple[Any, Any]:
-    """An array of wfre_named_triple over the names' bytes, and what keeps it alive."""
-    blob = b"".join(names)
-    buffer = ffi.from_buffer(blob)
-    base = int(ffi.cast("uintptr_t", buffer))
-    lengths = array("Q", map(len, names))
-    starts = array("Q", itertools.accumulate(lengths, initial=base))
-    starts.pop()
-    spans = array("Q", bytes(16 * len(names)))
-    spans[0::2] = starts
-    spans[1::2] = lengths
-    view = ffi.from_buffer(spans)
-    return ffi.cast("wfre_named_triple *", view), (blob, buffer, spans, view)
-
-
-def _options(
-    holdout: float,
-    seed: int,
-    base: Optional[str],
-    labels: Union[StrPath, Mapping[str, str], None],
-) -> Tuple[Any, List[Any]]:
-    """wfre_import_options, and what keeps them alive."""
-    import tempfile
-
-    options = ffi.new("wfre_import_options *")
-    options.holdout = holdout
-    options.seed = seed
-    keep: List[Any] = [native.c_text(base, "base")]
-    options.base = keep[0]
-    if isinstance(labels, Mapping):
-        file = tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n")
-        for name, label in labels.items():
-            if any(c in text for text in (name, label) for c in "\t\n\r\0"):
-                raise errors.ArgumentError(f"the label of {name!r} must be one line without tabs")
-            file.write(f"{name}\t{label}\n")
-        file.flush()
-        keep.append(file)
-        labels = file.name
-    keep.append(native.c_path(labels, "labels"))
-    options.labels = keep[-1]
-    return options, keep
-
-
-def import_triples(
-    triples: Union[Iterable[Triple], "pandas.DataFrame"],
-    *,
-    valid: Union[Iterable[Triple], "pandas.DataFrame"] = (),
-    test: Union[Iterable[Triple], "pandas.DataFrame"] = (),
-    holdout: float = 0.0,
-    seed: int = 1,
-    labels: Union[StrPath, Mapping[str, str], None] = None,
-    base: Optional[str] = None,
-) -> Graph:
-    """A graph of triples in memory: tuples of head, relation and tail, or a pandas frame with
-    these columns.
-
-    ``valid`` and ``test`` are the triples that these splits add; or ``holdout``, such as 0.05, is
-    the share of the triples that becomes them. ``labels`` are names to show: a dict, or a TSV file
-    of names, labels and descriptions.
-
-    >>> import wfre
-    >>> g = wfre.import_triples([("ann", "knows", "bob"), ("bob", "knows", "cy")])
-    >>> g.has("ann", "knows", "bob")
-    True
-    """
-    names: List[bytes] = []
-    counts = [_names_of(part, names) for part in (triples, valid, test)]
-    spans, keep = _spans(names)
-    options, alive = _options(holdout, seed, base, labels)
-    monitor = native.Monitor()
-    out = ffi.new("wfre_graph **")
-    monitor.call(
-        lib.wfre_import_triples,
-        spans,
-        ffi.new("size_t[]", counts),
-        options,
-        monitor.struct,
-        out,
-        NULL,
-    )
-    del keep, alive
-    return Graph._of(ffi.gc(out[0], lib.wfre_graph_close))
-
-
-def import_file(
-    *paths: StrPath,
-    format: Optional[str] = None,
-    holdout: float = 0.0,
-    seed: int = 1,
-    labels: Union[StrPath, Mapping[str, str], None] = None,
-    literals: str = "attributes",
-    language: Optional[str] = None,
-    base: Optional[str] = None,
-    header: bool = False,
-    save: Optional[StrPath] = None,
-) -> Graph:
-    """A graph from files: TSV, CSV, N-Triples, Turtle, N-Quads, TriG, each perhaps with gzip, or a
-    folder of a benchmark or of WordNet.
-
-    Files that are named train, valid and test become these splits; else ``holdout`` is the share of
-    the triples that becomes valid and test. RDF literals are kept as "attributes", become
-    "entities", or are left out ("drop"). With ``save`` the graph is written there (\\*.kg) at once,
-    which needs less memory.
-
-    >>> import pathlib, tempfile, wfre
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "g.tsv")
-    ...     _ = path.write_text("ann\\tknows\\tbob\\n")
-    ...     wfre.import_file(path)
-    <Graph: 2 entities, 1 relations, 1 triples>
-    """
-    if not paths:
-        raise TypeError("import_file needs at least one path")
-    options, keep = _options(holdout, seed, base, labels)
-    keep += [native.c_text(format, "format"), native.c_text(language, "language")]
-    options.format, options.language = keep[-2], keep[-1]
-    options.literals = native.choice(literals, "literals", _LITERALS)
-    options.header = bool(header)
-    given = [native.c_path(p) for p in paths]
-    sources = ffi.new("const char *[]", given)
-    monitor = native.Monitor()
-    if save is not None:
-        monitor.call(
-            lib.wfre_import,
-            sources,
-            len(given),
-            options,
-            native.c_path(save),
-            monitor.struct,
-            NULL,
-        )
-        return Graph(save)
-    out = ffi.new("wfre_graph **")
-    monitor.call(
-        lib.wfre_import_graph, sources, len(given), options, monitor.struct, out, NULL
-    )
-    return Graph._of(ffi.gc(out[0], lib.wfre_graph_close))
+_ENTITIES = Kind(
+    "entity",
+    "entities",
+    Entity,
+    1,
+    lib.wfre_graph_entities,
+    lib.wfre_nearest_entities,
+    Graph._entity,
+    Graph._find_entity,
+)
+_RELATIONS = Kind(
+    "relation",
+    "relations",
+    Relation,
+    2,
+    lib.wfre_graph_relations,
+    lib.wfre_nearest_relations,
+    Graph._relation,
+    Graph._find_relation,
+)
 
 
 def open(path: StrPath) -> Graph:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 from . import _native as native
 from . import _show, errors
 from ._native import NULL, StrPath, ffi, lib
+from ._progress import monitored
 
 if TYPE_CHECKING:
     import numpy
@@ -82,16 +83,14 @@ class History(_show.Table):
         return self._curve
 
 
-class Model(native.Handle):
+class Model(native.FromFile):
     """A trained model: ``wfre.Model("my.safetensors")``, or what ``wfre.train`` returns.
 
     A model belongs to one graph, which it knows by its fingerprint. It may be used by many threads
     at once, and is a context manager."""
 
-    __slots__ = ("path", "history", "_graphs")
+    __slots__ = ("history", "_graphs")
     _what = "model"
-    #: The file that it was opened from; None if it is in memory only.
-    path: Optional[str]
     #: How it was trained, if that was in this process; else None.
     history: Optional[History]
 
@@ -114,30 +113,9 @@ class Model(native.Handle):
         model._start(cdata, path, history)
         return model
 
-    def _reopen(self) -> None:
-        """In a child after fork."""
-        if self.path is None:
-            raise errors.Unsupported(
-                "this model is in the memory of the process that was forked; save it, and open "
-                "the file in this one"
-            )
-        cdata = native.make(
-            "wfre_model", lib.wfre_model_free, lib.wfre_model_open, native.c_path(self.path)
-        )
-        self._start(cdata, self.path, self.history)
-
-    def __reduce__(self) -> Any:
-        self._use()
-        if self.path is None:
-            raise TypeError("a model in memory cannot be pickled; save it, and open the file")
-        return (Model, (self.path,))
-
-    def __enter__(self) -> "Model":
-        self._use()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def _open_again(self, path: str) -> None:
+        cdata = native.make("wfre_model", lib.wfre_model_free, lib.wfre_model_open, native.c_path(path))
+        self._start(cdata, path, self.history)
 
     def close(self) -> None:
         """Lets go of it; using it afterwards raises ``wfre.Closed``. Closing twice is fine."""
@@ -248,34 +226,6 @@ class Step(NamedTuple):
     queries_per_second: float
 
 
-class Bar:
-    """A line of progress on standard error, ten times a second at most."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-        self._width = 0
-
-    def __call__(self, task: str, done: int, total: int, note: str) -> None:
-        now = clock.monotonic()
-        if now < self._next and done != total:
-            return
-        self._next = now + 0.1
-        if total:
-            filled = int(30 * done / total)
-            line = f"{task} [{'#' * filled}{'.' * (30 - filled)}] {100 * done / total:3.0f}%"
-        else:
-            line = f"{task} {done:,}"
-        line += "  " + note if note else ""
-        sys.stderr.write("\r" + line.ljust(self._width))
-        sys.stderr.flush()
-        self._width = len(line)
-
-    def end(self) -> None:
-        if self._width:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
-
-
 def _settings(graph: "Graph", preset: Optional[str], given: Dict[str, Any]) -> Any:
     settings = ffi.new("wfre_train_settings *")
     name = native.c_text(preset, "preset")
@@ -374,8 +324,6 @@ def _run(
     validate: int,
     calibrate: int,
 ) -> Model:
-    bar = Bar() if progress else None
-
     def after_step(status: Any, mrr: float) -> None:
         assert callback is not None
         callback(
@@ -389,7 +337,6 @@ def _run(
             )
         )
 
-    monitor = native.Monitor(bar, after_step)
     run = ffi.new("wfre_train_run *")
     keep = [native.c_path(out), native.c_path(start), native.c_path(queries)]
     run.model = keep[0]
@@ -399,17 +346,14 @@ def _run(
     run.checkpoint_seconds = 60 if path is not None else -1  # what is in memory is not resumed
     run.validate = validate
     run.calibrate = calibrate
-    if callback is not None:
-        run.step = native.train_step
-        run.context = monitor.context
     summary = ffi.new("wfre_train_summary *")
-    try:
+    with monitored(progress, after_step) as monitor:
+        if callback is not None:
+            run.step = native.train_step
+            run.context = monitor.context
         monitor.call(
             lib.wfre_train, graph._use(), settings, run, native.pool(), monitor.struct, summary
         )
-    finally:
-        if bar is not None:
-            bar.end()
     base = out[: -len(".safetensors")] if out.endswith(".safetensors") else out
     history = History(_read(base + ".log.jsonl"), _read(base + ".curve.svg"))
     model = Model(out)

@@ -5,10 +5,11 @@ or through ``stoppable`` calls, which Ctrl-C ends as well.
 """
 from __future__ import annotations
 
+import operator
 import os
 import sys
 import threading
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, Union
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 from . import _library
 from . import errors
@@ -353,6 +354,52 @@ class Handle:
     def close(self) -> None:
         """Lets go of it; using it afterwards raises ``wfre.Closed``. Closing twice is fine."""
         self._cdata = None
+
+
+_FromFile = TypeVar("_FromFile", bound="FromFile")
+
+
+class FromFile(Handle):
+    """A handle that may have come from a file: a context manager, opened again in a child after
+    fork, and pickled as its path."""
+
+    __slots__ = ("path",)
+    #: The file that it was opened from; None if it is in memory only.
+    path: Optional[str]
+
+    def __enter__(self: _FromFile) -> _FromFile:
+        self._use()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        self._use()
+        if self.path is None:
+            raise TypeError(
+                f"a {self._what} in memory cannot be pickled; save it, and open the file"
+            )
+        return (type(self), (self.path,))
+
+    def _reopen(self) -> None:
+        if self.path is None:
+            raise errors.Unsupported(
+                f"this {self._what} is in the memory of the process that was forked; save it, and "
+                "open the file in this one"
+            )
+        self._open_again(self.path)
+
+    def _open_again(self, path: str) -> None:
+        raise NotImplementedError
+
+
+def position(index: Any, count: int, what: str) -> int:
+    """An index as Python counts, from either end, as a number from 0 on."""
+    at = operator.index(index)
+    if not -count <= at < count:
+        raise IndexError(f"{what} {at} of {count}")
+    return at % count
 
 
 # ---- threads --------------------------------------------------------------------------------

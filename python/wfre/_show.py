@@ -23,13 +23,20 @@ def bar(share: Optional[float]) -> str:
     return _BAR.format(width=100 * min(max(share, 0.0), 1.0)) + f"{share:.3f}"
 
 
+def printable(text: str) -> str:
+    """Text as it may reach a terminal: control characters and broken UTF-8 are written out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def escape(value: Any) -> str:
     """A cell's text; numbers with few digits, nothing for None."""
     if value is None:
         return ""
     if isinstance(value, float):
         return "&ndash;" if math.isnan(value) else f"{value:.4g}"
-    return html.escape(str(value))
+    return html.escape(printable(str(value)))
 
 
 def table(
@@ -42,8 +49,8 @@ def table(
     """An HTML table; the columns in ``bars`` hold probabilities."""
     parts = ["<table>"]
     if caption:
-        parts.append(f'<caption style="{_STYLE}">{html.escape(caption)}</caption>')
-    heads = "".join(f'<th style="{_STYLE}">{html.escape(c)}</th>' for c in columns)
+        parts.append(f'<caption style="{_STYLE}">{escape(caption)}</caption>')
+    heads = "".join(f'<th style="{_STYLE}">{escape(c)}</th>' for c in columns)
     parts.append(f"<thead><tr>{heads}</tr></thead><tbody>")
     barred = [c in bars for c in columns]
     for row in rows[:most]:
@@ -60,7 +67,7 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
+    return printable(str(value))
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]], most: int = 60) -> str:

@@ -124,7 +124,8 @@ class SparqlResult(_show.Table):
 
     def _repr_html_(self) -> str:
         if self.form != "SELECT":
-            return f"<pre>{_show.escape(str(self))}</pre>"
+            lines = map(_show.escape, str(self).split("\n"))
+            return "<pre>" + "\n".join(lines) + "</pre>"
         return super()._repr_html_()
 
 

@@ -598,3 +598,28 @@ def test_evidence(graph, model):
     if explanation.rule:  # the library explains what it is asked to
         assert known[0].known and known[0].entity == "p5" and all(e.known for e in known[0].edges)
     assert answers.predicted[0].missing_probability >= 0
+
+
+def test_hostile_names():
+    """What is shown to people has no control characters, and can be written as UTF-8."""
+    bad = "\x1b]0;gone\x07\u202e<b>"
+    g = wfre.import_triples([(bad, "r", "b"), ("b", "r", bad)], labels={"b": "\x1b[31mred"})
+    m = wfre.train(g, steps=1, dim=20, batch=8, validate=0, calibrate=0)
+    shown = [
+        g.ask("?x : r(?x, b)", m),
+        g.ask("?x : r(?x, b)", m).explain(),
+        g.rows("?x, ?y : r(?x, ?y)", m),
+        g.score([(bad, "r", "b")], m),
+        g.predict(m, "r"),
+        g.describe(bad, m),
+        g.sparql("SELECT * { ?s ?p ?o }"),
+        g,
+        m,
+    ]
+    for thing in shown:
+        texts = [str(thing), repr(thing)]
+        texts += [getattr(thing, how)() for how in ("_repr_html_", "_repr_svg_") if hasattr(thing, how)]
+        for text in texts:
+            assert "\x1b" not in text and "\x07" not in text, (thing, text)
+            assert "<b>" not in text or text in texts[:2]
+            text.encode()
