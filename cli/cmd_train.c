@@ -82,15 +82,27 @@ static void print_measured(const wfre_train_summary *summary)
 {
     const wfre_measured_row *questions = &summary->questions, *links = &summary->links;
     if (questions->questions > 0)
-        cli_print("  %s questions of %u type%s with held-out answers: MRR %.3f (%.3f to %.3f)\n",
+        cli_print("  finished: MRR %.3f (%.3f to %.3f) on %s questions of %u type%s\n",
+                  questions->mean.mrr, questions->mrr_low, questions->mrr_high,
                   cli_thousands(questions->questions), questions->types,
-                  questions->types == 1 ? "" : "s", questions->mean.mrr, questions->mrr_low,
-                  questions->mrr_high);
+                  questions->types == 1 ? "" : "s");
     if (links->questions > 0)
-        cli_print("  link prediction, %s held-out triples both ways: MRR %.3f (%.3f to %.3f), "
-                  "Hits@10 %.3f\n",
-                  cli_thousands(links->questions / 2), links->mean.mrr, links->mrr_low,
-                  links->mrr_high, links->mean.hits10);
+        cli_print("  link prediction: MRR %.3f (%.3f to %.3f), Hits@10 %.3f on %s triples\n",
+                  links->mean.mrr, links->mrr_low, links->mrr_high, links->mean.hits10,
+                  cli_thousands(links->questions / 2));
+}
+
+/* How the model that was kept did on the way, by embedding. */
+static void print_validation(const wfre_train_summary *summary)
+{
+    if (summary->best_mrr < 0 && summary->best_links_mrr < 0)
+        return;
+    printf("  validation on the way: MRR");
+    if (summary->best_mrr >= 0)
+        cli_print(" %.3f on questions", summary->best_mrr);
+    if (summary->best_links_mrr >= 0)
+        cli_print("%s %.3f on links", summary->best_mrr >= 0 ? "," : "", summary->best_links_mrr);
+    printf("\n");
 }
 
 static void print_summary(const cli_call *call, const wfre_train_summary *summary, const char *out)
@@ -118,19 +130,15 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
         printf("}\n");
         return;
     }
-    cli_print("%s: %s steps in %.0f s, loss %.3f", cli_visible(out),
+    cli_progress_end();
+    cli_print("%s: %s steps in %.0f s, loss %.3f\n", cli_visible(out),
               cli_thousands(summary->status.step), summary->status.seconds, summary->status.loss);
-    if (summary->best_mrr >= 0)
-        cli_print(", validation MRR %.3f on questions", summary->best_mrr);
-    if (summary->best_links_mrr >= 0)
-        cli_print("%s %.3f on links", summary->best_mrr >= 0 ? " and" : ", validation MRR",
-                  summary->best_links_mrr);
+    print_validation(summary);
+    print_measured(summary);
     if (summary->calibration_error >= 0)
-        cli_print(", calibration error %.3f (%.3f to %.3f) on %s questions",
+        cli_print("  probabilities: calibration error %.3f (%.3f to %.3f) on %s questions\n",
                   summary->calibration_error, shown->low, shown->high,
                   cli_thousands(shown->queries));
-    printf("\n");
-    print_measured(summary);
     fflush(stdout);
 }
 

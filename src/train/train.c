@@ -147,8 +147,8 @@ static void report(const training *s)
         (void)wfre_format(links, sizeof links, ", links %.3f", s->last.links);
     (void)wfre_format(
         note, sizeof note,
-        "step %" PRIu64 "  loss %.3f%s%s  %.0f queries/s  %" PRIu64 ":%02" PRIu64 " left", now.step,
-        now.loss, mrr, links, now.queries_per_second, seconds / 60, seconds % 60);
+        "%" PRIu64 ":%02" PRIu64 " left  step %" PRIu64 "  loss %.3f%s%s  %.0f queries/s",
+        seconds / 60, seconds % 60, now.step, now.loss, mrr, links, now.queries_per_second);
     wfre_report_share(s->monitor, "training", now.progress, note);
 }
 
@@ -620,10 +620,11 @@ wfre_status wfre_train(const wfre_graph *graph, const wfre_train_settings *setti
     TRY(check_lifts(settings, error));
     TRY(check_edges(settings, error));
     TRY(wfre_watch_begin(&s.watch, monitor, error));
-    TRY(begin(&s, settings, error));
-    status = proceed(&s, error);
+    status = begin(&s, settings, error);
+    if (status == WFRE_OK)
+        status = proceed(&s, error);
     wfre_watch_end(&s.watch);
-    if (status == WFRE_ERR_INTERRUPTED)
+    if (status == WFRE_ERR_INTERRUPTED && s.trainer)
         status = stop(&s, error);
     TRY(status);
     *summary = (wfre_train_summary){.status = wfre_trainer_status(s.trainer),

@@ -8,7 +8,7 @@ awk 'NR % 9 != 0 && NR % 9 != 4' all >ring/train.tsv
 wfre import ring -o g.kg >/dev/null 2>&1
 small="--dim 20 --bases 3 --batch 32 --negatives 16 --steps 30"
 show wfre train g.kg -o m.safetensors $small --validate 2 --calibrate 6 2>&1 |
-    sed -E 's/(loss|MRR|error|and|@[0-9]+) [0-9.]+/\1 X/g; s/[(][0-9.]+ to [0-9.]+[)]/(X to X)/'
+    sed -E 's/(loss|MRR|error|@[0-9]+|questions,) [0-9.]+/\1 X/g; s/[(][0-9.]+ to [0-9.]+[)]/(X to X)/'
 ask() {
     show wfre ask g.kg "$@" 2>&1 | sed -E 's/(predicted +)[01]\.[0-9]+  e[0-9]+/\1P  E/
         s/"id":[0-9]+,"name":"e[0-9]+","label":"e[0-9]+","status":"predicted","score":[-0-9.e]+,"probability":[-0-9.e]+,"missing_probability":[-0-9.e]+/PREDICTED/g'
