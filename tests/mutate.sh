@@ -42,7 +42,12 @@ make_models() {
         "$WFRE" sample g.kg -o q.tsv --types 1p,2p,2in --count 2 &&
         "$WFRE" export m.safetensors -o b.safetensors --bf16 || return 1
     awk -F'\t' '!/^#/ { for (e = 0; e < 3; e++) printf "%d\t%d\t%d.5\n", n, e, e; n++ }' q.tsv >s.tsv
-    "$MUTATE" interrupted train g.kg -o c.safetensors $small --steps 3
+    # A run that was stopped; two steps more will end it.
+    "$WFRE" train g.kg -o c.safetensors $small --steps 1000000000 --checkpoint 0.01s 2>stopped &
+    until [ -f c.checkpoint ]; do sleep 0.02; done
+    kill -TERM $!
+    wait $!
+    steps=$(($(sed -nE 's/.*at step ([0-9]+).*/\1/p' stopped) + 2))
     cp c.checkpoint s.checkpoint && cp m.log.jsonl l.jsonl || return 1
     printf 'n1\tr0\te1\ne2\tr1\tn1\n' >new.tsv
     "$WFRE" sweep g.kg q.tsv -o sweep --seeds 1 --steps 1 --set dim=10 --set bases=1 --set batch=4 \
@@ -159,7 +164,7 @@ resume() { # CHECK
     line copy l.jsonl x.log.jsonl
     line copy s.checkpoint x.checkpoint
     line remove x.safetensors
-    run "$1" train g.kg -o x.safetensors --resume --validate 0 --calibrate 0 -j 1
+    run "$1" train g.kg -o x.safetensors --resume --steps $steps --validate 0 --calibrate 0 -j 1
 }
 [ -e c.unfinished.safetensors ] || cp m.safetensors c.unfinished.safetensors
 file s.checkpoint x.checkpoint && resume refused
