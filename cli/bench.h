@@ -18,6 +18,7 @@ extern const bench bench_complete;
 extern const bench bench_gemm;
 extern const bench bench_guide;
 extern const bench bench_import;
+extern const bench bench_kinds;
 extern const bench bench_sample;
 extern const bench bench_score;
 extern const bench bench_train;

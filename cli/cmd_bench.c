@@ -8,8 +8,8 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
-    &bench_add,    &bench_ask,    &bench_complete, &bench_gemm,  &bench_guide,
-    &bench_import, &bench_sample, &bench_score,    &bench_train,
+    &bench_add,    &bench_ask,   &bench_complete, &bench_gemm,  &bench_guide,
+    &bench_import, &bench_kinds, &bench_sample,   &bench_score, &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
@@ -216,10 +216,11 @@ static const cli_option OPTIONS[] = {
      0},
     {"triples", 0, CLI_INTEGER, "N", "import: triples to generate (default 1000000)", 1, 2e9},
     {"entities", 0, CLI_INTEGER, "N", "of a generated graph (default 14505)", 14505, 1e8},
-    {"model", 0, CLI_TEXT, "M.safetensors", "ask: a model of --graph (default: a random one)", 0,
-     0},
+    {"model", 0, CLI_TEXT, "M.safetensors",
+     "ask, kinds: a model of --graph (default: a random one)", 0, 0},
     {"queries", 0, CLI_TEXT, "Q.tsv", "ask: what to ask (default: random questions)", 0, 0},
-    {"count", 0, CLI_INTEGER, "N", "ask: questions (default 100)", 1, 1e6},
+    {"count", 0, CLI_INTEGER, "N", "ask, kinds: questions (default 100; 2000)", 1, 1e6},
+    {"weight", 0, CLI_NUMBER, "W", "kinds: of kinds (default: as the model says)", 0, 100},
     {"fold", 0, CLI_INTEGER, "N", "add: which tenth of the entities to add (default 1)", 1, 10},
     {"share", 0, CLI_NUMBER, "P", "add: part of their triples to add them with (default 0.5)", 0.01,
      0.99},
@@ -248,7 +249,8 @@ const cli_command command_bench = {
     .summary = "measure this machine; without a name, all benchmarks",
     .details =
         "Benchmarks: add (entities added after training), ask (predictions), gemm (matrix\n"
-        "products), import, sample (training queries), score (the WFR kernels), train (steps).\n"
+        "products), import, kinds (answers of a wrong kind), sample (training queries), score\n"
+        "(the WFR kernels), train (steps).\n"
         "Each benchmark first checks its results, then warms up and repeats; numbers are\n"
         "medians, of the score the fastest run. --json prints one object a line.\n",
     CLI_OPTIONS(OPTIONS),

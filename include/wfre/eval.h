@@ -173,6 +173,26 @@ WFRE_API size_t wfre_links_count(const wfre_links *links);
 WFRE_API const wfre_links_row *wfre_links_at(const wfre_links *links, size_t index);
 WFRE_API const wfre_links_info *wfre_links_get_info(const wfre_links *links);
 
+/* ---- strangers ---------------------------------------------------------------------------- */
+
+/* Among the ten likeliest answers to questions as people ask them (any entity, with any relation
+ * that it has), those of a kind that was never seen where they are given. A stranger never stood at
+ * that end of the relation, and either nobody who does has even half of the relations (with their
+ * directions) that the stranger has edges of, or nobody there has any of its classes (rdf:type). */
+typedef struct wfre_strangers {
+    uint64_t questions, answers;
+    uint64_t fresh;     /* answers that never stood there */
+    uint64_t strangers; /* of these */
+    uint64_t apart;     /* of these, with whom nobody there shares a single relation */
+    uint64_t classes;   /* of these, with whom nobody there shares a class */
+} wfre_strangers;
+
+/* Asks `count` questions, drawn from the train split, in some way (NULL: as the model says). */
+WFRE_API WFRE_NODISCARD wfre_status
+wfre_measure_strangers(const wfre_graph *graph, const wfre_model *model, const wfre_way *way,
+                       size_t count, uint64_t seed, wfre_pool *pool, const wfre_monitor *monitor,
+                       wfre_strangers *strangers, wfre_error *error);
+
 /* ---- reports ------------------------------------------------------------------------------ */
 
 typedef enum wfre_report_format {

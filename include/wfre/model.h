@@ -58,6 +58,7 @@ typedef struct wfre_way {
     double edge_sharpness; /* by edges: factor of the logits */
     double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
     double edge_joined; /* by edges: what the logit gains where another relation joins the ends */
+    double edge_kinds;  /* by edges: weight of whether the answer is of a kind that stands there */
     double
         missing_rate; /* share of what is true that the graph lacks; 0: as much as was held out */
 } wfre_way;

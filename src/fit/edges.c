@@ -1,6 +1,6 @@
-/* Three passes over the queries: the first fits what it counts that an edge's ends are joined
- * already, the second the room, the third the sharpness, on which the order of single edges hardly
- * depends, and compares with embedding. */
+/* Four passes over the queries: the first fits what it counts that an edge's ends are joined
+ * already, the second the weight of kinds, the third the room, the fourth the sharpness, on which
+ * the order of single edges hardly depends, and compares with embedding. */
 #include "fit/edges.h"
 
 #include <math.h>
@@ -15,8 +15,10 @@ enum {
     JOINS = 7,       /* -7, -3, -1, 0, 1, 3, 7 */
     NOT_JOINED = 3,  /* of these: 0 */
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
+    KINDS = 5,       /* 0, 0.125, 0.25, 0.5, 1 */
     SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
-    USUAL = 2        /* of rooms and sharpnesses */
+    USUAL = 2,       /* of rooms, kinds and sharpnesses */
+    PASSES = 4
 };
 
 static double joined_at(double index)
@@ -28,6 +30,11 @@ static double joined_at(double index)
 static double room_at(double index)
 {
     return 0.2 * index;
+}
+
+static double kinds_at(double index)
+{
+    return index < 1 ? 0.125 * index : exp2(index - 4);
 }
 
 static double sharpness_at(double index)
@@ -43,7 +50,7 @@ typedef struct fitting {
     bool late;      /* the time ran out within a batch, which does not count then */
     bool prepared;  /* there was time enough for estimates by embedding */
     const wfre_monitor *monitor;
-    wfre_tally joins, rooms, sharpnesses;
+    wfre_tally joins, rooms, kinds, sharpnesses;
     double against_embedding[SHARPNESSES]; /* what each gains */
 } fitting;
 
@@ -99,6 +106,19 @@ static wfre_status fit_room(fitting *f, const wfre_rank_query *queries, size_t c
     }
     for (size_t q = 0; q < count && !f->late; q++)
         wfre_tally_add(&f->rooms, mrr[q]);
+    return WFRE_OK;
+}
+
+static wfre_status fit_kinds(fitting *f, const wfre_rank_query *queries, size_t count,
+                             wfre_error *error)
+{
+    double mrr[BATCH][KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        f->way.edge_kinds = kinds_at(i);
+        CHECK(rank(f, queries, count, &mrr[0][i], KINDS, error));
+    }
+    for (size_t q = 0; q < count && !f->late; q++)
+        wfre_tally_add(&f->kinds, mrr[q]);
     return WFRE_OK;
 }
 
@@ -176,12 +196,14 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
 {
     fitting f = {.session = session,
                  .way = *way,
-                 .seconds = seconds / 3,
+                 .seconds = seconds / PASSES,
                  .monitor = monitor,
                  .joins = {.values = JOINS, .base = NOT_JOINED},
                  .rooms = {.values = ROOMS, .base = USUAL},
+                 .kinds = {.values = KINDS, .base = USUAL},
                  .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
     f.way.by = WFRE_BY_EDGES;
+    f.way.edge_kinds = kinds_at(USUAL);
     bool enough = true;
     if (seconds > 0)
         CHECK(is_time(&f, queries, count, &enough, error));
@@ -189,6 +211,8 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
         count = 0;
     CHECK(pass(&f, queries, count, true, fit_joined, error));
     f.way.edge_joined = rounded(joined_at(wfre_tally_best(&f.joins)));
+    CHECK(pass(&f, queries, count, true, fit_kinds, error));
+    f.way.edge_kinds = rounded(kinds_at(wfre_tally_best(&f.kinds)));
     CHECK(pass(&f, queries, count, true, fit_room, error));
     f.way.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
     CHECK(pass(&f, queries, count, false, fit_sharpness, error));

@@ -67,8 +67,10 @@ void wfre_engine_unref(wfre_engine *engine)
     wfre_scope before = wfre_scope_enter((wfre_scope){.budget = &engine->budget});
     wfre_index_free(engine->index);
     wfre_matrices_free(engine->matrices);
-    for (int split = 0; split < WFRE_SPLITS; split++)
+    for (int split = 0; split < WFRE_SPLITS; split++) {
         wfre_missing_counts_free(&engine->missing[split]);
+        wfre_kinds_free(engine->kinds[split]);
+    }
     for (int i = 0; i < 2; i++)
         wfre_name_index_free(engine->names[i]);
     (void)wfre_scope_enter((wfre_scope){0}); /* the rest was charged to nobody */
@@ -121,6 +123,23 @@ wfre_status wfre_engine_missing(wfre_engine *engine, wfre_split split,
             wfre_missing_counts_free(&made);
         }
     }
+    (void)wfre_scope_enter(before);
+    pthread_mutex_unlock(&engine->measuring);
+    return status;
+}
+
+wfre_status wfre_engine_kinds(wfre_engine *engine, wfre_split split, const wfre_relation *places,
+                              size_t count, const wfre_kinds **kinds, const float **weights,
+                              wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    pthread_mutex_lock(&engine->measuring);
+    wfre_scope before = wfre_scope_enter(own_scope(engine));
+    if (!engine->kinds[split])
+        status = wfre_kinds_create(engine->graph, split, &engine->kinds[split], error);
+    for (size_t i = 0; status == WFRE_OK && i < count; i++)
+        status = wfre_kinds_at(engine->kinds[split], places[i], &weights[i], error);
+    *kinds = engine->kinds[split];
     (void)wfre_scope_enter(before);
     pthread_mutex_unlock(&engine->measuring);
     return status;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "exact/exact.h"
+#include "graph/kinds.h"
 #include "graph/missing.h"
 #include "graph/name_index.h"
 #include "infer/way_edges.h"
@@ -23,7 +24,8 @@ struct wfre_engine {
     pthread_mutex_t measuring;
     wfre_missing_counts missing[WFRE_SPLITS]; /* of a split, once has_missing says so */
     _Atomic bool has_missing[WFRE_SPLITS];
-    wfre_name_index *names[2]; /* of entities and of relations, once has_names says so */
+    wfre_kinds *kinds[WFRE_SPLITS]; /* of a split; NULL until asked for, under `measuring` */
+    wfre_name_index *names[2];      /* of entities and of relations, once has_names says so */
     _Atomic bool has_names;
 };
 
@@ -55,6 +57,13 @@ wfre_scope wfre_session_enter(wfre_session *session, wfre_cancel *cancel, double
 WFRE_NODISCARD wfre_status wfre_engine_missing(wfre_engine *engine, wfre_split split,
                                                const wfre_missing_counts **missing,
                                                wfre_error *error);
+
+/* What entities are otherwise, and what that weighs at each of `count` places; weights[i] lives as
+ * long as the engine. */
+WFRE_NODISCARD wfre_status wfre_engine_kinds(wfre_engine *engine, wfre_split split,
+                                             const wfre_relation *places, size_t count,
+                                             const wfre_kinds **kinds, const float **weights,
+                                             wfre_error *error);
 
 /* All names, ready for search: of the entities, then of the relations; made when first asked for.
  * The engine must have a graph. */

@@ -40,6 +40,8 @@ struct wfre_edges {
     /* Of the call. */
     const wfre_adjacency *known;
     const wfre_missing_counts *room;
+    wfre_split split;
+    const wfre_kinds *kinds; /* NULL if they do not count */
     const wfre_store *store; /* all entities, packed, if that pays; else NULL */
     wfre_way way;
 
@@ -49,6 +51,9 @@ struct wfre_edges {
     source *sources;
     size_t tree_capacity, source_capacity;
     uint32_t *counts; /* of rows at work: as in a prediction */
+    wfre_relation *places;
+    const float **weights; /* of kinds at the places */
+    size_t place_capacity, weight_capacity;
     wfre_hit *refined;
     uint32_t *indexes;    /* [rows, REFINED] pairs that are scored exactly */
     wfre_entity *targets; /* [rows, REFINED] */
@@ -144,6 +149,8 @@ void wfre_edges_free(wfre_edges *edges)
     wfre_free(edges->scratch);
     wfre_free(edges->begin);
     wfre_free(edges->counts);
+    wfre_free(edges->places);
+    wfre_free((void *)edges->weights);
     wfre_free(edges->refined);
     wfre_free(edges->indexes);
     wfre_free(edges->targets);
@@ -159,10 +166,11 @@ void wfre_edges_free(wfre_edges *edges)
 typedef struct prediction {
     wfre_edges *edges;
     const source *sources;
-    float *rows;        /* [sources, entities]: scores, then logits, then truth values */
-    wfre_hit *refined;  /* [sources, REFINED]: the likeliest of each, with their logits */
-    uint32_t *counts;   /* [sources]: how many those are; NULL if all scores are exact */
-    const float *exact; /* [sources, REFINED]: their scores */
+    float *rows;                 /* [sources, entities]: scores, then logits, then truth values */
+    wfre_hit *refined;           /* [sources, REFINED]: the likeliest of each, with their logits */
+    uint32_t *counts;            /* [sources]: how many those are; NULL if all scores are exact */
+    const float *exact;          /* [sources, REFINED]: their scores */
+    const float *const *weights; /* [sources]: of kinds where they lead to */
 } prediction;
 
 static wfre_list known_targets(const wfre_edges *e, source from)
@@ -204,11 +212,15 @@ static bool is_joined(const wfre_edges *e, source from, wfre_entity to)
 }
 
 /* What a target's logit gains beyond the model's. */
-static double gain_of(const wfre_edges *e, source from, wfre_entity to)
+static double gain_of(const prediction *p, size_t index, wfre_entity to)
 {
+    const wfre_edges *e = p->edges;
+    source from = p->sources[index];
+    const float *weights = e->kinds ? p->weights[index] : NULL;
+    double kind = weights ? (double)wfre_kinds_fit(e->kinds, weights, from.relation ^ 1, to) : 0;
     uint32_t group = wfre_find_group(e->known, from.relation ^ 1, to);
     double joined = e->way.edge_joined != 0 && is_joined(e, from, to) ? e->way.edge_joined : 0;
-    return (double)room_of(e, from.relation, group) + joined;
+    return (double)room_of(e, from.relation, group) + joined + e->way.edge_kinds * kind;
 }
 
 /* Adds to the row what its targets gain; `joined` is scratch of the same size. */
@@ -244,6 +256,9 @@ static void weigh_row(void *context, size_t index, unsigned worker)
     float *row = p->rows + index * e->entities;
     e->vectors->scale(e->entities, (float)unit_of(e), row);
     add_gains(e, from, row, e->scratch + worker * e->entities);
+    if (e->kinds && p->weights[index])
+        wfre_kinds_add(e->kinds, p->weights[index], from.relation ^ 1, (float)e->way.edge_kinds,
+                       row);
     if (!p->counts)
         return;
     wfre_best best = {.hits = p->refined + index * REFINED, .top = REFINED};
@@ -260,8 +275,7 @@ static void correct_row(const prediction *p, size_t index, float *row)
     double unit = unit_of(e), mean = 0, change[REFINED];
     uint32_t count = p->counts[index];
     for (uint32_t i = 0; i < count; i++) {
-        double estimate =
-            (double)row[hits[i].entity] - gain_of(e, p->sources[index], hits[i].entity);
+        double estimate = (double)row[hits[i].entity] - gain_of(p, index, hits[i].entity);
         change[i] = unit * (double)p->exact[index * REFINED + i] - estimate;
         mean += change[i] / count;
     }
@@ -418,6 +432,22 @@ static wfre_status embed_sources(wfre_edges *e, const source *sources, size_t co
     return wfre_embed(e->session->embedder, e->trees, count, &e->way, embedding, error);
 }
 
+/* What kinds weigh where the sources lead to, if they count. */
+static wfre_status weigh_kinds(wfre_edges *e, const source *sources, size_t count,
+                               wfre_error *error)
+{
+    e->kinds = NULL;
+    if (e->way.edge_kinds == 0)
+        return WFRE_OK;
+    if (!WFRE_RESERVE(&e->places, &e->place_capacity, count) ||
+        !WFRE_RESERVE(&e->weights, &e->weight_capacity, count))
+        return wfre_fail_memory(error, "predicting edges");
+    for (size_t i = 0; i < count; i++)
+        e->places[i] = sources[i].relation ^ 1;
+    return wfre_engine_kinds(e->session->engine, e->split, e->places, count, &e->kinds, e->weights,
+                             error);
+}
+
 static wfre_status predict_together(wfre_edges *e, const source *sources, size_t count, float *rows,
                                     wfre_error *error)
 {
@@ -427,7 +457,8 @@ static wfre_status predict_together(wfre_edges *e, const source *sources, size_t
         return wfre_fail_memory(error, "predicting edges");
     CHECK(embed_sources(e, sources, count, &embedding, error));
     CHECK(wfre_search_scores(e->session->searcher, embedding.rows, count, exact, rows, error));
-    prediction p = {e, sources, rows, e->refined, exact ? NULL : e->counts, e->exact};
+    CHECK(weigh_kinds(e, sources, count, error));
+    prediction p = {e, sources, rows, e->refined, exact ? NULL : e->counts, e->exact, e->weights};
     CHECK(wfre_pool_try(e->session->pool, count, weigh_row, &p, error));
     if (!exact)
         CHECK(refine(e, embedding.rows, count, &p, error));
@@ -672,6 +703,7 @@ wfre_status wfre_edges_answer(wfre_edges *edges, wfre_split split, const wfre_wa
 {
     size_t entities = edges->entities;
     edges->known = wfre_graph_adjacency(edges->session->engine->graph, split);
+    edges->split = split;
     edges->way = *way;
     CHECK(wfre_engine_missing(edges->session->engine, split, &edges->room, error));
     for (size_t first = 0, part, leaves; first < count; first += part) {

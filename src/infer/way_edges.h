@@ -13,12 +13,14 @@
  *   odds = room(r, x) * softmax over y of sharpness * (logit of y for (p,r,(e,x))
  *                                                     + weight * log room(r^-1, y))
  *                                         + joined if another relation than r joins x and y
+ *                                         + kinds * fit of y where r leads to
  *
  * where the room of an entity is how many edges of a relation it lacks (graph/missing.h), and a
  * relation joins x and y if the graph has the edge from x to y; inverses are other relations. A
  * model learns what goes together from what is known, and what is missing may differ in that: in
  * some graphs a pair that has an edge is likely to lack another, in others nothing was held out
- * between such pairs. A projection follows known edges from every x, and predicted ones from the
+ * between such pairs. How an entity fits an end of a relation by what it is otherwise is in
+ * graph/kinds.h. A projection follows known edges from every x, and predicted ones from the
  * best few.
  *
  * All values are logarithms. */

@@ -66,6 +66,9 @@ const wfre_setting wfre_model_table[] = {
     {"edge-joined", WFRE_SETTING_REAL, FIELD(way.edge_joined), -100, 100, NULL,
      "what the logit of an edge gains if another relation joins its ends",
      WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
+    {"edge-kinds", WFRE_SETTING_REAL, FIELD(way.edge_kinds), 0, 100, NULL,
+     "how much it counts that an entity is of another kind than those at this end of the relation",
+     WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
 
@@ -128,7 +131,8 @@ void wfre_model_settings_default(wfre_model_settings *settings)
                 .lift = {1, 1, 1},
                 .edge_sharpness = 0.7,
                 .edge_room = 0.4,
-                .edge_joined = 0},
+                .edge_joined = 0,
+                .edge_kinds = 0},
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }
@@ -136,8 +140,8 @@ void wfre_model_settings_default(wfre_model_settings *settings)
 uint64_t wfre_way_hash(const wfre_way *way)
 {
     uint64_t parts[] = {way->by, way->unions, way->exhaustive};
-    double numbers[] = {way->lift[0],   way->lift[1],     way->lift[2],     way->edge_sharpness,
-                        way->edge_room, way->edge_joined, way->missing_rate};
+    double numbers[] = {way->lift[0],   way->lift[1],     way->lift[2],    way->edge_sharpness,
+                        way->edge_room, way->edge_joined, way->edge_kinds, way->missing_rate};
     _Static_assert(WFRE_LIFTS == 3, "all lifts are hashed");
     return wfre_hash(numbers, sizeof numbers, wfre_hash(parts, sizeof parts, 0));
 }
@@ -159,10 +163,11 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
             return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "lifts must be positive");
     if (!(settings->way.edge_sharpness > 0) || !isfinite(settings->way.edge_sharpness) ||
         !(settings->way.edge_room >= 0) || !isfinite(settings->way.edge_room) ||
-        !isfinite(settings->way.edge_joined))
+        !isfinite(settings->way.edge_joined) || !(settings->way.edge_kinds >= 0) ||
+        !isfinite(settings->way.edge_kinds))
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "edge-sharpness must be positive, edge-room not negative, edge-joined "
-                         "finite");
+                         "edge-sharpness must be positive, edge-room and edge-kinds not negative, "
+                         "edge-joined finite");
     wfre_score *score = NULL;
     wfre_status status = family->distance(settings, &score, error);
     wfre_score_free(score);

@@ -93,6 +93,22 @@ def log_room(edges, relation, degree):
     return math.log((degree + 1) * (following + 1) / (counts[degree] + 1))
 
 
+def kinds_fit(edges, place, y):
+    """How y fits an end of a relation by what it is otherwise."""
+    if edges[place, y]:
+        return 0
+    fillers = [e for e in range(ENTITIES) if edges[place, e]]
+    total, kinds, strange = 0, 0, 0
+    for s in range(2 * RELATIONS):
+        if edges[s, y]:
+            share = (sum(1 for e in range(ENTITIES) if edges[s, e]) + 1) / (ENTITIES + 1)
+            have = sum(1 for e in fillers if edges[s, e])
+            total += math.log((have + 0.5 * share) / ((len(fillers) + 0.5) * share))
+            kinds += 1
+            strange += have == 0
+    return max(min(total * (1 + 3 * strange / max(kinds, 1)), 0), -16)
+
+
 def edge_truths(model, edges, relation, x):
     """log of the truth values of all edges from x."""
     sharp, weight = model.number("edge-sharpness"), model.number("edge-room")
@@ -106,6 +122,7 @@ def edge_truths(model, edges, relation, x):
             logits[y] += sharp * weight * gain
         if any(y in edges[s, x] for s in range(2 * RELATIONS) if s != relation):
             logits[y] += model.number("edge-joined")
+        logits[y] += model.number("edge-kinds") * kinds_fit(edges, relation ^ 1, y)
     softmax = logits - logits.max() - math.log(np.exp(logits - logits.max()).sum())
     kind, n = (0, len(known)) if known else (1, 1)
     room = log_room(edges, relation, len(known))

@@ -47,6 +47,30 @@ static double room(const brute_graph *brute, wfre_relation relation, uint32_t x)
     return log((n + 1) * (have[1] + 1.0) / (same + 1));
 }
 
+/* Relations are all kinds here. */
+static double kinds_fit(const brute_graph *brute, wfre_relation place, uint32_t y)
+{
+    double sum = 0, fillers = 0, kinds = 0, strange = 0;
+    if (degree(brute, place, y) > 0)
+        return 0;
+    for (uint32_t e = 0; e < brute->entities; e++)
+        fillers += degree(brute, place, e) > 0;
+    for (wfre_relation r = 0; r < 2 * brute->relations; r++) {
+        double have = 0, all = 0;
+        for (uint32_t e = 0; e < brute->entities; e++) {
+            all += degree(brute, r, e) > 0;
+            have += degree(brute, r, e) > 0 && degree(brute, place, e) > 0;
+        }
+        double share = (all + 1) / (brute->entities + 1.0);
+        if (degree(brute, r, y) == 0)
+            continue;
+        sum += log((have + 0.5 * share) / ((fillers + 0.5) * share));
+        kinds++;
+        strange += have == 0;
+    }
+    return kinds > 0 ? fmax(fmin(sum * (1 + 3 * strange / kinds), 0), -16) : 0;
+}
+
 static bool joined(const brute_graph *brute, wfre_relation relation, uint32_t x, uint32_t y)
 {
     bool found = false;
@@ -74,6 +98,8 @@ static void edges_from(const definition *d, wfre_relation relation, uint32_t x, 
         out[hits[i].entity] = settings->way.edge_sharpness * logit;
         if (joined(d->brute, relation, x, hits[i].entity))
             out[hits[i].entity] += settings->way.edge_joined;
+        out[hits[i].entity] +=
+            settings->way.edge_kinds * kinds_fit(d->brute, relation ^ 1, hits[i].entity);
         sum += exp(out[hits[i].entity]);
     }
     for (uint32_t y = 0; y < d->brute->entities; y++) {
@@ -148,6 +174,7 @@ static void trial(uint64_t seed)
     settings.way.edge_sharpness = 0.5 + (double)wfre_rng_float(&rng);
     settings.way.edge_room = (double)wfre_rng_float(&rng);
     settings.way.edge_joined = seed % 4 == 0 ? 0 : 4 * (double)wfre_rng_float(&rng) - 2;
+    settings.way.edge_kinds = seed % 3 == 0 ? 0 : 2 * (double)wfre_rng_float(&rng);
     wfre_model *model;
     definition d = {.brute = &brute, .graph = graph};
     assert_ok(wfre_model_create(graph, &settings, seed, &model, error));

@@ -321,6 +321,28 @@ static void test_fit_room(void **state)
     wfre_graph_close(pairs);
 }
 
+/* Heads never stood where the pairs' edges end. The weight of that falls if they are the answers
+ * nevertheless, and stays if they are not. */
+static void test_fit_kinds(void **state)
+{
+    (void)state;
+    wfre_graph *pairs = toy_pairs_graph(300);
+    for (int strange = 0; strange < 2; strange++) {
+        wfre_model *one;
+        assert_ok(wfre_model_create(pairs, &model->settings, 1, &one, error));
+        wfre_way way = one->settings.way;
+        for (uint32_t q = 0; q < QUERIES; q++) {
+            answers[q] = 300 + 2 * q + (strange ? 0 : 1);
+            queries[q] = (wfre_rank_query){
+                .tree = edge(0, 2 * q), .hard = {&answers[q], 1}, .standings = &standings[q]};
+        }
+        assert_int_equal(fit(pairs, one, &way, QUERIES, NULL), WFRE_OK);
+        assert_true(strange ? way.edge_kinds < 0.125 : way.edge_kinds >= 0.25);
+        wfre_model_free(one);
+    }
+    wfre_graph_close(pairs);
+}
+
 /* Puts an entity where a question is embedded, or beside it. */
 static void move_to(wfre_entity entity, const wfre_node *tree, float factor)
 {
@@ -414,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_fit_keeps_embedding),
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_fit_joined),
+        cmocka_unit_test(test_fit_kinds),
     };
     return cmocka_run_group_tests(tests, set_up, clear_world);
 }
