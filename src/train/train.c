@@ -478,9 +478,10 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
                             settings->model.way.edge_room != usual.way.edge_room ||
                             settings->model.way.edge_joined != usual.way.edge_joined ||
                             settings->model.way.edge_kinds != usual.way.edge_kinds))
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "edge-sharpness, edge-room, edge-joined and edge-kinds are fitted when all "
-                         "is learned; `answering=edges` leaves them as they are set");
+        return wfre_fail(
+            error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+            "edge-sharpness, edge-room, edge-joined and edge-kinds are fitted when all "
+            "is learned; `answering=edges` leaves them as they are set");
     return WFRE_OK;
 }
 
