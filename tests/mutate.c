@@ -7,14 +7,20 @@
  *   file FROM TO           the format that follows: TO is a mutated FROM
  *   sealed FROM TO         likewise, with checksums that fit again (snapshots and models)
  *   copy FROM TO, remove P before the next run
- *   run CHECK WORD...      a command. Words NAME=VALUE before it go to its environment, <FILE is
- * its standard input. CHECK says what else than crashes and hangs counts: any      nothing: the
- * format has no checksums, and may have become another file that is right same     if it is taken,
- * the output must be that of the whole file refused  a changed file must not be taken gzip     what
- * gzip refuses must not be taken lines    the triples that are read are as many as the lines (TSV,
- * N-Triples)
+ *   run CHECK WORD...      a command; words NAME=VALUE before it go to its environment, and the
+ *                          file of a word <FILE to its standard input
  *
- * The first round mutates nothing, and every command must take the whole file. Fails if there is
+ * CHECK says what else than crashes and hangs counts:
+ *
+ *   any      nothing: the format has no checksums, and may have become another file that is right
+ *   same     if it is taken, the output must be that of the whole file
+ *   refused  a changed file must not be taken
+ *   gzip     what gzip refuses must not be taken
+ *   lines    the triples that are read are as many as the lines (TSV, N-Triples)
+ *
+ * The first round mutates nothing, and every command must take the whole file. One of 250 rounds,
+ * the first mutated one among them, goes through the program itself (WFRE), which shows that the
+ * copies do as it does. Fails if there is
  *
  *   a crash  a signal, or a sanitizer's report
  *   a hang   more than 5 seconds of computing, or 5 minutes of waiting
@@ -40,7 +46,7 @@ int main(int argc, char **argv);
 bool cli_interrupted(void);
 
 enum { MOST_STEPS = 400, MOST_WORDS = 40, MOST_CHANGES = 4, MOST_BYTES = 1 << 20 };
-enum { COMPUTE_SECONDS = 5, WAIT_SECONDS = 300, ROUNDS_OF_A_WORKER = 100 };
+enum { COMPUTE_SECONDS = 5, WAIT_SECONDS = 300, ROUNDS_OF_A_WORKER = 100, ROUNDS_OF_COPIES = 250 };
 
 typedef struct step {
     char *words[MOST_WORDS + 1];
@@ -49,7 +55,8 @@ typedef struct step {
 } step;
 
 typedef struct counts {
-    unsigned long runs, refused, crashes, hangs, silent;
+    unsigned long runs, real, refused, crashes, hangs,
+        silent; /* real: through the program itself */
 } counts;
 
 /* What a worker tells while it lives: how far it is, and what it counted. */
@@ -198,10 +205,47 @@ static void redirect(const char *path, int flags, int to)
         die("cannot open", path);
 }
 
-/* Calls the program with its words, environment and streams. */
-static int run_words(char **words)
+/* Starts the program itself. Dies as it did, if it died. */
+static int start_program(char **argv)
+{
+    const struct itimerval compute = {.it_value = {COMPUTE_SECONDS, 0}};
+    const char *program = getenv("WFRE");
+    int status = 0;
+    if (!program)
+        die("no name of the program in", "WFRE");
+    pid_t child = fork();
+    if (child == 0) { /* the time limits stay with it */
+        (void)setitimer(ITIMER_PROF, &compute, NULL);
+        (void)alarm(WAIT_SECONDS);
+        (void)execv(program, argv);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        die("cannot start", program);
+    if (WIFSIGNALED(status)) {
+        (void)signal(WTERMSIG(status), SIG_DFL);
+        (void)raise(WTERMSIG(status));
+    }
+    return WEXITSTATUS(status);
+}
+
+/* Calls main, and does not wait for ever. */
+static int call_program(int argc, char **argv)
 {
     const struct itimerval compute = {.it_value = {COMPUTE_SECONDS, 0}}, none = {0};
+    rewind(stdin);
+    (void)setitimer(ITIMER_PROF, &compute, NULL);
+    (void)alarm(WAIT_SECONDS);
+    int code = main(argc, argv);
+    (void)setitimer(ITIMER_PROF, &none, NULL);
+    (void)alarm(0);
+    (void)fflush(stdout);
+    return code;
+}
+
+/* Runs the program with its words, environment and streams. */
+static int run_words(char **words, bool real)
+{
     const char *input = "/dev/null";
     int argc = 1;
     char *argv[MOST_WORDS + 2] = {(char *)(uintptr_t) "wfre"};
@@ -220,14 +264,7 @@ static int run_words(char **words)
     redirect("err", O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
     redirect("out", O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
     redirect(input, O_RDONLY, STDIN_FILENO);
-    rewind(stdin);
-    (void)setitimer(ITIMER_PROF, &compute, NULL);
-    (void)alarm(WAIT_SECONDS);
-    int code = main(argc, argv);
-    (void)setitimer(ITIMER_PROF, &none, NULL);
-    (void)alarm(0);
-    (void)fflush(stdout);
-    return code;
+    return real ? start_program(argv) : call_program(argc, argv);
 }
 
 /* What the run printed, without the times it took. The caller frees it. */
@@ -400,8 +437,10 @@ static void take_step(int format, step *s, long round)
     } else if (strcmp(s->words[0], "remove") == 0) {
         (void)remove(s->words[1]);
     } else {
+        bool real = round >= 0 && round % ROUNDS_OF_COPIES == 0;
         write_file(path, mutated, mutated_size);
-        judge(s, path, run_words(s->words + 2), round < 0, &shared->c);
+        shared->c.real += real;
+        judge(s, path, run_words(s->words + 2, real), round < 0, &shared->c);
     }
 }
 
@@ -471,6 +510,7 @@ static int take_format(int format, long rounds, counts *all)
             c.silent, computed() - before);
     (void)fflush(report);
     all->runs += c.runs;
+    all->real += c.real;
     all->refused += c.refused;
     all->crashes += c.crashes;
     all->hangs += c.hangs;
@@ -499,10 +539,10 @@ __attribute__((constructor)) static void start(int argc, char **argv)
         die("cannot start", "");
     for (int at = 0; at < step_count; formats++)
         at = take_format(at, strtol(argv[2], NULL, 10), &all);
-    fprintf(
-        report,
-        "%d formats, %s files each, %lu runs: %lu refused, %lu crashes, %lu hangs, %lu silent\n",
-        formats, argv[2], all.runs, all.refused, all.crashes, all.hangs, all.silent);
+    fprintf(report,
+            "%d formats, %s files each, %lu runs, %lu of them of the program itself: %lu refused, "
+            "%lu crashes, %lu hangs, %lu silent\n",
+            formats, argv[2], all.runs, all.real, all.refused, all.crashes, all.hangs, all.silent);
     (void)fclose(report);
     exit(all.crashes + all.hangs + all.silent > 0);
 }
