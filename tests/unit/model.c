@@ -139,6 +139,31 @@ static void test_damaged_file(void **state)
     wfre_free(path);
 }
 
+/* Damage to both names of the checksums does not make a file one from before there were any. */
+static void test_damaged_names(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/wfre-model-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = wfre_path_join(folder, "m.safetensors"), *bytes;
+    wfre_model *model = small_model(2, 1), *again = NULL;
+    wfre_error why = {0};
+    size_t length;
+    assert_ok(wfre_model_save(model, path, false, error));
+    assert_ok(wfre_read_all(path, 1 << 20, &bytes, &length, error));
+    char *key = strstr(bytes + 8, "\"checksum\""), *name = strstr(bytes + 8, "\"checksums\"");
+    assert_true(key && name);
+    key[3] = name[3] = 'i';
+    assert_ok(wfre_write_file(path, bytes, length, error));
+    assert_int_equal(wfre_model_open(path, &again, &why), WFRE_ERR_FORMAT);
+    assert_non_null(strstr(why.message, "checksums are not where they belong"));
+    wfre_model_free(model);
+    wfre_free(bytes);
+    unlink(path);
+    rmdir(folder);
+    wfre_free(path);
+}
+
 /* Any bit of a weight that is flipped is noticed by whoever reads it, and by whoever copies all. A
  * number that is not finite is refused by its tensor's name, whatever the checksums say. */
 static void test_damaged_weights(void **state)
@@ -484,12 +509,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program),        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_damaged_file),   cmocka_unit_test(test_damaged_weights),
-        cmocka_unit_test(test_settings),       cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_odd_header),     cmocka_unit_test(test_tensors_tile),
-        cmocka_unit_test(test_members),        cmocka_unit_test(test_members_in_file),
-        cmocka_unit_test(test_many_relations),
+        cmocka_unit_test(test_program),         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_damaged_file),    cmocka_unit_test(test_damaged_names),
+        cmocka_unit_test(test_damaged_weights), cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_odd_header),
+        cmocka_unit_test(test_tensors_tile),    cmocka_unit_test(test_members),
+        cmocka_unit_test(test_members_in_file), cmocka_unit_test(test_many_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
