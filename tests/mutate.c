@@ -1,4 +1,5 @@
 /* mutate interrupted COMMAND...: the command, as if Ctrl-C came at once.
+ * mutate written COMMAND...: the command, as if Ctrl-C came when its first file is whole.
  * mutate PLAN COUNT [SEED]: mutated files through the commands that read them. The program's
  * commands run in a copy of this process each (fork without exec), which is many times as fast as
  * starting a program with sanitizers. mutate.sh writes the plan and the whole files; its fields are
@@ -73,6 +74,20 @@ static int step_count;
 static uint64_t seed, state;  /* of all; of the round at hand */
 static char *whole, *mutated; /* of the format at hand */
 static size_t whole_size, mutated_size;
+
+/* Whether the next file that gets its name brings Ctrl-C. */
+static bool interrupts;
+
+/* In place of the library's, for all of the program. */
+int rename(const char *from, const char *to)
+{
+    int result = renameat(AT_FDCWD, from, AT_FDCWD, to);
+    if (interrupts && result == 0) {
+        interrupts = false;
+        (void)raise(SIGINT);
+    }
+    return result;
+}
 
 static void die(const char *what, const char *of)
 {
@@ -524,9 +539,11 @@ __attribute__((constructor)) static void start(int argc, char **argv)
 {
     counts all = {0};
     int formats = 0;
-    if (argc > 2 && strcmp(argv[1], "interrupted") == 0) {
+    interrupts = argc > 2 && strcmp(argv[1], "written") == 0;
+    if (argc > 2 && (interrupts || strcmp(argv[1], "interrupted") == 0)) {
         (void)cli_interrupted(); /* from now on it is noticed */
-        (void)raise(SIGINT);
+        if (!interrupts)
+            (void)raise(SIGINT);
         exit(main(argc - 1, argv + 1));
     }
     if (argc < 3)

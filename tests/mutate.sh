@@ -39,15 +39,10 @@ make_graphs() {
 }
 make_models() {
     "$WFRE" train g.kg -o m.safetensors $small --steps 2 &&
-        "$WFRE" sample g.kg -o q.tsv --types 1p,2p,2in --count 2 &&
+        "$WFRE" sample g.kg -o q.tsv --types 1p,2p,2in --count 2 --protocol strict &&
         "$WFRE" export m.safetensors -o b.safetensors --bf16 || return 1
     awk -F'\t' '!/^#/ { for (e = 0; e < 3; e++) printf "%d\t%d\t%d.5\n", n, e, e; n++ }' q.tsv >s.tsv
-    # A run that was stopped; two steps more will end it.
-    "$WFRE" train g.kg -o c.safetensors $small --steps 1000000000 --checkpoint 0.01s 2>stopped &
-    until [ -f c.checkpoint ]; do sleep 0.02; done
-    kill -TERM $!
-    wait $!
-    steps=$(($(sed -nE 's/.*at step ([0-9]+).*/\1/p' stopped) + 2))
+    "$MUTATE" written train g.kg -o c.safetensors $small --steps 3 --checkpoint 0.000001s
     cp c.checkpoint s.checkpoint && cp m.log.jsonl l.jsonl || return 1
     printf 'n1\tr0\te1\ne2\tr1\tn1\n' >new.tsv
     "$WFRE" sweep g.kg q.tsv -o sweep --seeds 1 --steps 1 --set dim=10 --set bases=1 --set batch=4 \
@@ -110,7 +105,7 @@ use_graph() { # CHECK FILE
     done
     run "$1" info $2 --check
     run "$1" ask $2 m.safetensors "$ask" --top 2 -j 1
-    run "$1" sample $2 -o - --types 1p,2in --count 2 -j 1
+    run "$1" sample $2 -o - --types 1p,2in --count 2 --protocol strict -j 1
     run "$1" add $2 m.safetensors new.tsv -o y.kg y.safetensors -j 1
     run "$1" eval $2 m.safetensors q.tsv --csv -j 1
     run "$1" train $2 -o y.safetensors $small --steps 1
@@ -164,7 +159,7 @@ resume() { # CHECK
     line copy l.jsonl x.log.jsonl
     line copy s.checkpoint x.checkpoint
     line remove x.safetensors
-    run "$1" train g.kg -o x.safetensors --resume --steps $steps --validate 0 --calibrate 0 -j 1
+    run "$1" train g.kg -o x.safetensors --resume --validate 0 --calibrate 0 -j 1
 }
 [ -e c.unfinished.safetensors ] || cp m.safetensors c.unfinished.safetensors
 file s.checkpoint x.checkpoint && resume refused
