@@ -21,6 +21,7 @@ extern const bench bench_import;
 extern const bench bench_kinds;
 extern const bench bench_sample;
 extern const bench bench_score;
+extern const bench bench_surrogate;
 extern const bench bench_train;
 
 /* Seconds of one run of the work: the median, the fastest and the slowest. */

@@ -8,8 +8,8 @@
 #include "commands.h"
 
 static const bench *const BENCHES[] = {
-    &bench_add,    &bench_ask,   &bench_complete, &bench_gemm,  &bench_guide,
-    &bench_import, &bench_kinds, &bench_sample,   &bench_score, &bench_train,
+    &bench_add,   &bench_ask,    &bench_complete, &bench_gemm,      &bench_guide, &bench_import,
+    &bench_kinds, &bench_sample, &bench_score,    &bench_surrogate, &bench_train,
 };
 enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
@@ -224,7 +224,7 @@ static const cli_option OPTIONS[] = {
     {"fold", 0, CLI_INTEGER, "N", "add: which tenth of the entities to add (default 1)", 1, 10},
     {"share", 0, CLI_NUMBER, "P", "add: part of their triples to add them with (default 0.5)", 0.01,
      0.99},
-    {"steps", 0, CLI_INTEGER, "N", "add: training steps (default 1000)", 1, 1e9},
+    {"steps", 0, CLI_INTEGER, "N", "add, surrogate: training steps (default 1000, 300)", 1, 1e9},
     {"time", 0, CLI_DURATION, "T", "how long to measure each (default 2s)", 0, 0},
     {"precision", 0, CLI_TEXT, "P", "gemm: fp32 (default) or bf16", 0, 0},
     {"preset", 0, CLI_TEXT, "NAME", "train, add: recipe (default for train: paper-fb15k-237)", 0,
@@ -249,8 +249,9 @@ const cli_command command_bench = {
     .summary = "measure this machine; without a name, all benchmarks",
     .details =
         "Benchmarks: add (entities added after training), ask (predictions), gemm (matrix\n"
-        "products), import, kinds (answers of a wrong kind), sample (training queries), score\n"
-        "(the WFR kernels), train (steps).\n"
+        "products), guide (steps by local form, surrogate, score), import, kinds (answers of a\n"
+        "wrong kind), sample (training queries), score (the WFR kernels), surrogate (its\n"
+        "errors), train (steps).\n"
         "Each benchmark first checks its results, then warms up and repeats; numbers are\n"
         "medians, of the score the fastest run. --json prints one object a line.\n",
     CLI_OPTIONS(OPTIONS),

@@ -84,7 +84,9 @@ typedef struct wfre_train_settings {
     double answer_weight;     /* a query with n answers weighs (n + 4) to this power */
     bool lift;                /* at the end, fit the model's lifts on validation queries */
     bool edges; /* at the end, let the model answer edge by edge, unless validation queries lose */
-    uint32_t hard;                /* candidates a query keeps in the second stage of a staged run */
+    uint32_t hard; /* candidates a query keeps in the second stage of a staged run */
+    uint32_t
+        exact; /* candidates a query, and answers, that the guide surrogate leaves to the score */
     double stage;                 /* share of the run after which the second stage begins */
     double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
     bool turns; /* as published, batches of paths alone and of others alone: two and one by turns */
@@ -160,6 +162,23 @@ WFRE_API void wfre_trainer_free(wfre_trainer *trainer);
 WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_step(wfre_trainer *trainer, wfre_error *error);
 WFRE_API bool wfre_trainer_done(const wfre_trainer *trainer);
 WFRE_API wfre_train_status wfre_trainer_status(const wfre_trainer *trainer);
+/* How well a guide stands for the score: errors of gradients are relative to their norm, and the
+ * true gradient is what the score itself gives as guide (wfre/score.h). */
+typedef struct wfre_guide_error {
+    double fit;       /* R^2 of the surrogate's values of single blocks; 0 for another guide */
+    double slope;     /* error of its derivative, beside that of the score's value */
+    double gradient;  /* error of what it follows, beside the score's gradient */
+    double questions; /* error of the loss's gradient by the embedded questions */
+    double entities;  /* the same by the candidates */
+} wfre_guide_error;
+
+/* Compares the guide, local or surrogate, with the score on the first `queries` of the batch that
+ * comes next, over all of its candidates; the surrogate is fitted to the batch first, and leaves
+ * `exact` candidates a query to the score. Nothing is learned. WFRE_ERR_ARGUMENT for another guide,
+ * and for a model of several members. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_trainer_compare(wfre_trainer *trainer, uint32_t queries,
+                                                         uint32_t exact, wfre_guide_error *result,
+                                                         wfre_error *error);
 /* The model in training; owned by the trainer. */
 WFRE_API const wfre_model *wfre_trainer_model(const wfre_trainer *trainer);
 

@@ -45,6 +45,7 @@ typedef enum wfre_draw {
     WFRE_FOR_FITTING = 26,   /* queries for what is fitted at the end */
     WFRE_FOR_MEASURING = 30, /* queries that the finished model is measured on */
     WFRE_FOR_LINKS = 31,     /* triples that are ranked */
+    WFRE_FOR_EXACT = 34, /* pairs that the surrogate leaves to the score; index: query, column */
 
     /* Measuring. */
     WFRE_FOR_BOOTSTRAP = 32,

@@ -1,6 +1,6 @@
 /* Writing and reading checkpoints. Settings of training are metadata "train.NAME", the state is
  * "state.NAME", the moments of tensor T are the tensors "first.T" and "second.T", and the maps of a
- * surrogate "surrogate.left" and "surrogate.right". */
+ * surrogate "surrogate.left", "surrogate.right" and the same with "-back". */
 #include "train/checkpoint.h"
 
 #include <stdlib.h>
@@ -40,7 +40,18 @@ static const wfre_setting STATE_TABLE[] = {
 };
 enum { STATE_COUNT = sizeof STATE_TABLE / sizeof STATE_TABLE[0], TEXT_SIZE = 64 };
 
-static const char *const SURROGATE_MAPS[2] = {"surrogate.left", "surrogate.right"};
+enum { MAPS = 4 };
+static const char *const SURROGATE_MAPS[MAPS] = {"surrogate.left", "surrogate.right",
+                                                 "surrogate.left-back", "surrogate.right-back"};
+
+/* A map and its shape. */
+static float *map_of(const wfre_surrogate *s, int i, size_t shape[2])
+{
+    bool back = i >= 2;
+    shape[0] = back ? s->rank : s->features;
+    shape[1] = back ? s->slopes : s->rank;
+    return back ? s->back[WFRE_SLOPE_ENVELOPE][i - 2] : s->map[i];
+}
 
 typedef struct text_pair {
     char key[TEXT_SIZE];
@@ -65,7 +76,7 @@ wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, doubl
                        .restart = t->restart,
                        .rate = t->rate};
     size_t keys = STATE_COUNT + wfre_train_table_count, tensors = 2 * t->model->tensor_count;
-    size_t maps = t->surrogate ? 2 : 0;
+    size_t maps = t->surrogate ? MAPS : 0;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
     text_pair *texts = wfre_arena_alloc(&arena, keys, sizeof *texts);
@@ -92,12 +103,10 @@ wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, doubl
         stored[2 * i + 1] = moment(tensor, names[2 * i + 1], t->second[i]);
     }
     for (size_t i = 0; i < maps; i++) {
-        const wfre_surrogate *s = t->surrogate;
-        stored[tensors + i] = (wfre_stored_tensor){SURROGATE_MAPS[i],
-                                                   WFRE_DTYPE_F32,
-                                                   2,
-                                                   {s->features, s->rank, 1},
-                                                   i == 0 ? s->left : s->right};
+        size_t shape[2];
+        const float *map = map_of(t->surrogate, (int)i, shape);
+        stored[tensors + i] = (wfre_stored_tensor){
+            SURROGATE_MAPS[i], WFRE_DTYPE_F32, 2, {shape[0], shape[1], 1}, map};
     }
     wfre_model_extra extra = {stored, tensors + maps, metadata, keys};
     status = wfre_model_write(t->model, path, WFRE_DTYPE_F32, &extra, error);
@@ -155,9 +164,13 @@ static wfre_status read_surrogate(const wfre_safetensors *file, const char *path
         return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                          "%s: the tensor '%s' has the wrong shape", path, SURROGATE_MAPS[0]);
     TRY(wfre_surrogate_allocate(&t->model->settings.score, rank, &s, error));
-    for (int i = 0; i < 2; i++)
-        TRY(wfre_model_read_tensor(file, path, SURROGATE_MAPS[i], s->features * rank,
-                                   i == 0 ? s->left : s->right, error));
+    for (int i = 0; i < MAPS; i++) {
+        size_t shape[2];
+        float *map = map_of(s, i, shape);
+        if (i < 2 || wfre_safetensors_find(file, SURROGATE_MAPS[i])) /* older runs did without */
+            TRY(wfre_model_read_tensor(file, path, SURROGATE_MAPS[i], shape[0] * shape[1], map,
+                                       error));
+    }
     wfre_surrogate_complete(s);
     wfre_surrogate_free(t->surrogate);
     t->surrogate = s;

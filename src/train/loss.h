@@ -25,6 +25,7 @@ typedef struct wfre_loss_batch {
     const uint32_t *negatives;      /* candidate indexes: each query's own, for the pair way */
     const float *weights;           /* [queries], sum 1 */
     const float *prices;            /* [queries], of a question's mass, for the matrix way */
+    uint64_t step;                  /* for what is drawn */
 
     float *branch_gradient; /* [branch_count, dim], overwritten */
     float *table_gradient;  /* [candidates, dim], overwritten */
@@ -40,6 +41,9 @@ void wfre_matrix_engine_free(wfre_matrix_engine *engine);
 
 /* Compares by this surrogate from now on, which is borrowed; NULL: by the local closed form. */
 void wfre_matrix_engine_use(wfre_matrix_engine *engine, const wfre_surrogate *surrogate);
+
+/* From now on the surrogate leaves so many candidates a query to the score. */
+void wfre_matrix_engine_exact(wfre_matrix_engine *engine, uint32_t exact);
 
 /* The batch's loss by the local closed form, or by the surrogate: the mean over the members, each
  * of which learns as if it were the whole model, so that the gradients are those of the sum. */

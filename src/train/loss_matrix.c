@@ -7,7 +7,8 @@
  *   dD/dx_i  = (1 - x_i^(p-1) y_i^p) / b
  *
  * so all logits of a batch are one product of powers, and all gradients two more. In the derivative
- * x is taken as at least SLOPE_FLOOR: x^(p-1) has a pole at 0 that would otherwise rule the update.
+ * x is taken as at least WFRE_SLOPE_FLOOR: x^(p-1) has a pole at 0 that would otherwise rule the
+ * update.
  *
  * A softmax does not ask how much mass a question has, and a model that may spend it freely learns
  * single facts by heart. So price * (rho / b) sum x is added to the loss of each question.
@@ -20,50 +21,18 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/pool.h"
+#include "train/loss_matrix.h"
 #include "train/surrogate_rows.h"
-
-static const float SLOPE_FLOOR = 0.03f;
 
 enum { BLOCK_ROWS = 16, COLUMNS = 1024 }; /* of one task */
 
-struct wfre_matrix_engine {
-    wfre_train_settings settings;
-    wfre_pool *pool;
-    wfre_linalg *linalg;
-    const wfre_vector_table *vectors;
-    const wfre_surrogate *surrogate; /* NULL: the local closed form */
-    float *branch_power;             /* [branches, w] x^p, or what the surrogate makes of x */
-    float *table_power;              /* [candidates, w] the same of y */
-    float *product;                  /* [branches, w] and [candidates, w]: their gradients */
-    float *logits;                   /* [branches, candidates] */
-    float *table_offset;             /* [candidates] the candidate's own share of the logit */
-    float *branch_offset;            /* [branches] what a branch adds to all its logits */
-    float *branch_mass;              /* [branches] scale * sum x */
-    float *branch_sum;               /* [branches] the gradient's row sums */
-    float *table_sum;                /* [candidates] its column sums */
-    double *losses;                  /* [queries] */
-    uint32_t *hardest;               /* [queries, hard] */
-    uint32_t *hard_begin;            /* [queries + 1] */
-    float *scratch;                  /* [threads, scratch_stride] */
-    float *rows;                     /* [threads, row_stride] of the surrogate */
-    size_t capacity_branch, capacity_table, capacity_product, capacity_logits, capacity_offset;
-    size_t capacity_branch_offset, capacity_branch_sum, capacity_table_sum;
-    size_t capacity_losses, capacity_scratch;
-    size_t scratch_stride, capacity_hardest, capacity_hard_begin;
-    size_t row_stride, capacity_rows, capacity_mass;
-};
-
 /* ---- logits and gradients ----------------------------------------------------------------- */
 
-typedef struct matrix_task {
-    wfre_matrix_engine *engine;
-    const wfre_loss_batch *batch;
-    size_t column, width; /* the bins that are compared: a member's, or all */
-    size_t features;      /* the numbers of a row that are multiplied */
-    float power;          /* p */
-    float scale;          /* rho / b */
-} matrix_task;
+/* Whether some pairs are left to the score, whose gradients are there before the others. */
+static bool has_exact(const wfre_matrix_engine *engine)
+{
+    return engine->score && engine->settings.exact > 0;
+}
 
 static size_t blocks_of(size_t rows)
 {
@@ -71,7 +40,7 @@ static size_t blocks_of(size_t rows)
 }
 
 /* y = (x + tau)^p for one row; the row's sum of x + tau. */
-static double power_row(const matrix_task *task, const float *x, float *y)
+static double power_row(const wfre_matrix_task *task, const float *x, float *y)
 {
     size_t width = task->width;
     float floor = (float)task->engine->settings.model.score.floor;
@@ -82,14 +51,14 @@ static double power_row(const matrix_task *task, const float *x, float *y)
     return sum;
 }
 
-static size_t blocks_in(const matrix_task *task)
+static size_t blocks_in(const wfre_matrix_task *task)
 {
     return task->width / task->engine->settings.model.score.block;
 }
 
 /* A row by the surrogate. */
-static void embed_row(const matrix_task *task, wfre_side side, const float *row, unsigned worker,
-                      float *out)
+static void embed_row(const wfre_matrix_task *task, wfre_side side, const float *row,
+                      unsigned worker, float *out)
 {
     const wfre_matrix_engine *engine = task->engine;
     wfre_surrogate_embed(engine->surrogate, engine->vectors, side, blocks_in(task), row, out,
@@ -98,7 +67,7 @@ static void embed_row(const matrix_task *task, wfre_side side, const float *row,
 
 static void prepare_candidates(void *context, size_t chunk, unsigned worker)
 {
-    const matrix_task *task = context;
+    const wfre_matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t c = first; c < last && c < batch->candidates; c++) {
@@ -115,7 +84,7 @@ static void prepare_candidates(void *context, size_t chunk, unsigned worker)
 
 static void prepare_branches(void *context, size_t chunk, unsigned worker)
 {
-    const matrix_task *task = context;
+    const wfre_matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     const wfre_model_settings *model = &task->engine->settings.model;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
@@ -137,10 +106,11 @@ static void prepare_branches(void *context, size_t chunk, unsigned worker)
     }
 }
 
-/* The best logit over a query's branches, candidate by candidate. */
-static void best_branch(const wfre_loss_batch *batch, const float *logits, size_t branches,
-                        float *best)
+void wfre_matrix_best(const wfre_matrix_task *task, size_t q, float *best)
 {
+    const wfre_loss_batch *batch = task->batch;
+    size_t first = batch->branch_begin[q], branches = batch->branch_begin[q + 1] - first;
+    const float *logits = task->engine->logits + first * batch->candidates;
     memcpy(best, logits, batch->candidates * sizeof *best);
     for (size_t r = 1; r < branches; r++)
         for (size_t c = 0; c < batch->candidates; c++) {
@@ -164,11 +134,11 @@ static void share_branches(const wfre_loss_batch *batch, float *logits, size_t b
     }
 }
 
-/* Adds the shares of branch and candidate to the logits of a query's branches. */
-static void complete_logits(wfre_matrix_engine *engine, const wfre_loss_batch *batch, size_t first,
-                            size_t branches)
+void wfre_matrix_complete(const wfre_matrix_task *task, size_t q)
 {
-    for (size_t r = first; r < first + branches; r++) {
+    const wfre_matrix_engine *engine = task->engine;
+    const wfre_loss_batch *batch = task->batch;
+    for (size_t r = batch->branch_begin[q]; r < batch->branch_begin[q + 1]; r++) {
         float *row = engine->logits + r * batch->candidates;
         float own = engine->branch_offset[r];
         for (size_t c = 0; c < batch->candidates; c++)
@@ -177,7 +147,7 @@ static void complete_logits(wfre_matrix_engine *engine, const wfre_loss_batch *b
 }
 
 /* A question's mass over all its branches, in the units of logits. */
-static double mass_of(const matrix_task *task, size_t first, size_t branches)
+static double mass_of(const wfre_matrix_task *task, size_t first, size_t branches)
 {
     double sum = 0;
     for (size_t r = first; r < first + branches; r++)
@@ -185,15 +155,13 @@ static double mass_of(const matrix_task *task, size_t first, size_t branches)
     return sum;
 }
 
-static void query_gradient(void *context, size_t q, unsigned worker)
+void wfre_matrix_query(const wfre_matrix_task *task, size_t q, unsigned worker)
 {
-    const matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     wfre_matrix_engine *engine = task->engine;
     size_t first = batch->branch_begin[q], branches = batch->branch_begin[q + 1] - first;
     float *logits = engine->logits + first * batch->candidates;
     float *scratch = engine->scratch + worker * engine->scratch_stride;
-    complete_logits(engine, batch, first, branches);
     const uint32_t *positives = batch->positives + batch->positive_begin[q];
     const uint32_t *answers = batch->answers + batch->answer_begin[q];
     wfre_query_loss query = {
@@ -210,7 +178,7 @@ static void query_gradient(void *context, size_t q, unsigned worker)
         engine->losses[q] = wfre_query_loss_gradient(&query, engine->vectors, logits, saved);
     } else {
         float *best = scratch, *gradient = scratch + batch->candidates;
-        best_branch(batch, logits, branches, best);
+        wfre_matrix_best(task, q, best);
         memcpy(gradient, best, batch->candidates * sizeof *gradient);
         engine->losses[q] = wfre_query_loss_gradient(&query, engine->vectors, gradient, saved);
         share_branches(batch, logits, branches, best, gradient);
@@ -226,11 +194,18 @@ static void query_gradient(void *context, size_t q, unsigned worker)
     }
 }
 
+static void query_gradient(void *context, size_t q, unsigned worker)
+{
+    const wfre_matrix_task *task = context;
+    wfre_matrix_complete(task, q);
+    wfre_matrix_query(task, q, worker);
+}
+
 /* Column sums of the gradient; a block of columns at a time, rows in order. */
 static void column_sums(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
-    const matrix_task *task = context;
+    const wfre_matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * COLUMNS, left = batch->candidates - first;
     size_t count = left < COLUMNS ? left : COLUMNS;
@@ -242,14 +217,14 @@ static void column_sums(void *context, size_t chunk, unsigned worker)
 }
 
 /* out = -(rho / b) (sum - (x + tau)^(p-1) product), with x + tau kept away from 0. */
-static void finish_row(const matrix_task *task, const float *x, float sum, const float *product,
-                       float *out)
+static void finish_row(const wfre_matrix_task *task, const float *x, float sum,
+                       const float *product, float *out)
 {
     size_t width = task->width;
     float floor = (float)task->engine->settings.model.score.floor;
     for (size_t i = 0; i < width; i++) {
         float value = x[i] + floor;
-        out[i] = value > SLOPE_FLOOR ? value : SLOPE_FLOOR;
+        out[i] = value > WFRE_SLOPE_FLOOR ? value : WFRE_SLOPE_FLOOR;
     }
     task->engine->vectors->power(width, task->power - 1, out, out);
     for (size_t i = 0; i < width; i++)
@@ -257,21 +232,28 @@ static void finish_row(const matrix_task *task, const float *x, float sum, const
 }
 
 /* The same by the surrogate: `product` is the loss's gradient by P or Q, but for its scale, which
- * it gets here. */
-static void finish_by_surrogate(const matrix_task *task, wfre_side side, const float *x, float sum,
-                                float *product, unsigned worker, float *out)
+ * it gets here. What exact pairs have left in `out` stays. */
+static void finish_by_surrogate(const wfre_matrix_task *task, wfre_side side, const float *x,
+                                float sum, float *product, unsigned worker, float *out)
 {
     const wfre_matrix_engine *engine = task->engine;
+    float *scratch = engine->rows + worker * engine->row_stride;
+    float *row = has_exact(engine) ? scratch : out;
+    scratch += has_exact(engine) ? task->width : 0;
     engine->vectors->scale(task->features, -task->scale, product);
-    wfre_surrogate_carry_back(engine->surrogate, engine->vectors, side, blocks_in(task), x, product,
-                              SLOPE_FLOOR, out, engine->rows + worker * engine->row_stride);
+    /* Beside exact pairs, what they follow; else what the loss that is measured comes down by. */
+    wfre_slope kind = has_exact(engine) ? WFRE_SLOPE_ENVELOPE : WFRE_SLOPE_VALUE;
+    wfre_surrogate_carry_back(engine->surrogate, engine->vectors, kind, side, blocks_in(task), x,
+                              product, row, scratch);
+    if (row != out)
+        engine->vectors->axpy(task->width, 1, row, out);
     for (size_t i = 0; i < task->width && sum != 0; i++)
         out[i] -= task->scale * sum;
 }
 
 static void finish_branches(void *context, size_t chunk, unsigned worker)
 {
-    const matrix_task *task = context;
+    const wfre_matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
     for (size_t r = first; r < last && r < batch->branch_count; r++) {
@@ -287,7 +269,7 @@ static void finish_branches(void *context, size_t chunk, unsigned worker)
 
 static void finish_candidates(void *context, size_t chunk, unsigned worker)
 {
-    const matrix_task *task = context;
+    const wfre_matrix_task *task = context;
     const wfre_loss_batch *batch = task->batch;
     float *products = task->engine->product + batch->branch_count * task->features;
     size_t first = chunk * BLOCK_ROWS, last = first + BLOCK_ROWS;
@@ -301,7 +283,7 @@ static void finish_candidates(void *context, size_t chunk, unsigned worker)
     }
 }
 
-static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_error *error)
+static wfre_status reserve(wfre_matrix_engine *e, const wfre_matrix_task *task, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
     size_t width = task->features, most = 0, threads = wfre_pool_threads(e->pool);
@@ -312,6 +294,7 @@ static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_
     e->scratch_stride = 2 * batch->candidates + most;
     size_t scratch = e->scratch_stride * threads;
     e->row_stride = e->surrogate ? wfre_surrogate_scratch(e->surrogate, blocks_in(task)) : 0;
+    e->row_stride += has_exact(e) ? task->width : 0;
     if (wfre_reserve_tensor(&e->branch_power, &e->capacity_branch, batch->branch_count * width) &&
         wfre_reserve_tensor(&e->table_power, &e->capacity_table, batch->candidates * width) &&
         wfre_reserve_tensor(&e->product, &e->capacity_product,
@@ -331,7 +314,7 @@ static wfre_status reserve(wfre_matrix_engine *e, const matrix_task *task, wfre_
 }
 
 /* The products of all powers of branches and candidates, which make the logits. */
-static wfre_status score_product(const matrix_task *task, wfre_error *error)
+static wfre_status score_product(const wfre_matrix_task *task, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
     wfre_matrix_engine *engine = task->engine;
@@ -352,7 +335,7 @@ static wfre_status score_product(const matrix_task *task, wfre_error *error)
     return wfre_gemm(engine->linalg, engine->settings.precision, &job, 1, error);
 }
 
-static wfre_status gradient_products(const matrix_task *task, wfre_error *error)
+static wfre_status gradient_products(const wfre_matrix_task *task, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
     wfre_matrix_engine *engine = task->engine;
@@ -386,11 +369,11 @@ static wfre_status gradient_products(const matrix_task *task, wfre_error *error)
     return wfre_gemm(engine->linalg, engine->settings.precision, jobs, 2, error);
 }
 
-static matrix_task task_of(wfre_matrix_engine *engine, const wfre_loss_batch *batch, size_t column,
-                           size_t width)
+wfre_matrix_task wfre_matrix_task_of(wfre_matrix_engine *engine, const wfre_loss_batch *batch,
+                                     size_t column, size_t width)
 {
     const wfre_model_settings *model = &engine->settings.model;
-    return (matrix_task){
+    return (wfre_matrix_task){
         .engine = engine,
         .batch = batch,
         .column = column,
@@ -402,8 +385,7 @@ static matrix_task task_of(wfre_matrix_engine *engine, const wfre_loss_batch *ba
     };
 }
 
-/* Powers of both sides and all logits but for their constant shares. */
-static wfre_status compute_logits(matrix_task *task, wfre_error *error)
+wfre_status wfre_matrix_logits(wfre_matrix_task *task, wfre_error *error)
 {
     wfre_matrix_engine *engine = task->engine;
     const wfre_loss_batch *batch = task->batch;
@@ -418,12 +400,15 @@ static wfre_status compute_logits(matrix_task *task, wfre_error *error)
 }
 
 /* Adds the loss of the task's bins. */
-static wfre_status add_loss(matrix_task *task, double *loss, wfre_error *error)
+static wfre_status add_loss(wfre_matrix_task *task, double *loss, wfre_error *error)
 {
     const wfre_loss_batch *batch = task->batch;
     wfre_pool *pool = task->engine->pool;
-    CHECK(compute_logits(task, error));
-    CHECK(wfre_pool_try(pool, batch->queries, query_gradient, task, error));
+    CHECK(wfre_matrix_logits(task, error));
+    if (has_exact(task->engine))
+        CHECK(wfre_matrix_exact(task, error));
+    else
+        CHECK(wfre_pool_try(pool, batch->queries, query_gradient, task, error));
     if (!task->engine->surrogate)
         CHECK(wfre_pool_try(pool, (batch->candidates + COLUMNS - 1) / COLUMNS, column_sums, task,
                             error));
@@ -443,107 +428,47 @@ wfre_status wfre_loss_matrix(wfre_matrix_engine *engine, const wfre_loss_batch *
     wfre_status status = WFRE_OK;
     *loss = 0;
     for (uint32_t m = 0; m < members && status == WFRE_OK; m++) {
-        matrix_task task = task_of(engine, batch, m * width, width);
+        wfre_matrix_task task = wfre_matrix_task_of(engine, batch, m * width, width);
         status = add_loss(&task, loss, error);
     }
     *loss /= members;
     return status;
 }
 
-/* ---- the hardest candidates --------------------------------------------------------------- */
-
-/* Keeps the `most` highest logits in a heap whose root is the lowest kept; ties go to the lower
- * candidate. Returns how many there are. */
-static size_t highest(const float *logits, size_t count, size_t most, uint32_t *kept)
-{
-    size_t held = 0;
-    for (uint32_t c = 0; c < count; c++) {
-        if (logits[c] <= WFRE_LEFT_OUT)
-            continue;
-        size_t hole;
-        if (held < most) { /* sift up */
-            hole = held++;
-            while (hole > 0 && logits[kept[(hole - 1) / 2]] >= logits[c]) {
-                kept[hole] = kept[(hole - 1) / 2];
-                hole = (hole - 1) / 2;
-            }
-        } else if (logits[c] > logits[kept[0]]) { /* sift down */
-            hole = 0;
-            for (;;) {
-                size_t child = 2 * hole + 1;
-                if (child >= held)
-                    break;
-                if (child + 1 < held && logits[kept[child + 1]] < logits[kept[child]])
-                    child++;
-                if (logits[kept[child]] >= logits[c])
-                    break;
-                kept[hole] = kept[child];
-                hole = child;
-            }
-        } else {
-            continue;
-        }
-        kept[hole] = c;
-    }
-    return held;
-}
-
-static void find_hardest(void *context, size_t q, unsigned worker)
-{
-    const matrix_task *task = context;
-    const wfre_loss_batch *batch = task->batch;
-    wfre_matrix_engine *engine = task->engine;
-    size_t first = batch->branch_begin[q], branches = batch->branch_begin[q + 1] - first;
-    float *best = engine->scratch + worker * engine->scratch_stride;
-    complete_logits(engine, batch, first, branches);
-    best_branch(batch, engine->logits + first * batch->candidates, branches, best);
-    for (uint32_t i = batch->answer_begin[q]; i < batch->answer_begin[q + 1]; i++)
-        best[batch->answers[i]] = WFRE_LEFT_OUT;
-    size_t most = engine->settings.hard;
-    engine->hard_begin[q + 1] =
-        (uint32_t)highest(best, batch->candidates, most, engine->hardest + q * most);
-}
-
-wfre_status wfre_loss_hardest(wfre_matrix_engine *engine, const wfre_loss_batch *batch,
-                              const uint32_t **begin, const uint32_t **hardest, wfre_error *error)
-{
-    matrix_task task = task_of(engine, batch, 0, batch->dim);
-    if (!WFRE_RESERVE(&engine->hardest, &engine->capacity_hardest,
-                      batch->queries * engine->settings.hard) ||
-        !WFRE_RESERVE(&engine->hard_begin, &engine->capacity_hard_begin, batch->queries + 1))
-        return wfre_fail_memory(error, "choosing hard candidates");
-    CHECK(compute_logits(&task, error));
-    CHECK(wfre_pool_try(engine->pool, batch->queries, find_hardest, &task, error));
-    engine->hard_begin[0] = 0; /* then close the gaps */
-    for (size_t q = 0; q < batch->queries; q++) {
-        uint32_t count = engine->hard_begin[q + 1];
-        memmove(engine->hardest + engine->hard_begin[q],
-                engine->hardest + q * engine->settings.hard, count * sizeof *engine->hardest);
-        engine->hard_begin[q + 1] = engine->hard_begin[q] + count;
-    }
-    *begin = engine->hard_begin;
-    *hardest = engine->hardest;
-    return WFRE_OK;
-}
+/* ---- the engine --------------------------------------------------------------------------- */
 
 wfre_status wfre_matrix_engine_create(const wfre_train_settings *settings, wfre_pool *pool,
                                       wfre_linalg *linalg, wfre_matrix_engine **result,
                                       wfre_error *error)
 {
     wfre_matrix_engine *engine = wfre_alloc_zero(1, sizeof *engine);
+    wfre_score_settings own = settings->model.score;
+    wfre_status status = WFRE_OK;
     if (!engine)
         return wfre_fail_memory(error, "preparing to train");
     engine->settings = *settings;
     engine->pool = pool;
     engine->linalg = linalg;
     engine->vectors = wfre_linalg_vectors(linalg);
+    own.dimension = settings->model.dim / settings->model.members;
+    bool moves = own.radius > 1; /* else the surrogate is as good as exact */
+    if (settings->guide == WFRE_GUIDE_SURROGATE && moves)
+        TRY(wfre_score_create(&own, &engine->score, error));
     *result = engine;
-    return WFRE_OK;
+    engine = NULL;
+cleanup:
+    wfre_matrix_engine_free(engine);
+    return status;
 }
 
 void wfre_matrix_engine_use(wfre_matrix_engine *engine, const wfre_surrogate *surrogate)
 {
     engine->surrogate = surrogate;
+}
+
+void wfre_matrix_engine_exact(wfre_matrix_engine *engine, uint32_t exact)
+{
+    engine->settings.exact = exact;
 }
 
 void wfre_matrix_engine_free(wfre_matrix_engine *engine)
@@ -564,5 +489,8 @@ void wfre_matrix_engine_free(wfre_matrix_engine *engine)
     wfre_free(engine->scratch);
     wfre_free(engine->hardest);
     wfre_free(engine->hard_begin);
+    wfre_pair_list_free(&engine->exact);
+    wfre_free(engine->exact_weight);
+    wfre_score_free(engine->score);
     wfre_free(engine);
 }

@@ -8,10 +8,8 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "model/family.h"
-#include "train/loss.h"
+#include "train/pair_list.h"
 #include "wfr/kernels.h"
-
-enum { GROUP_PAIRS = 4096 };
 
 struct wfre_pair_engine {
     wfre_train_settings settings;
@@ -20,15 +18,7 @@ struct wfre_pair_engine {
     wfre_score *score;
 
     /* Of the current group. A query's pairs stand together, branch by branch, positives first. */
-    uint32_t *entity;       /* [pairs] candidate */
-    uint32_t *branch;       /* [pairs] */
-    float *distance;        /* [pairs]; then the loss's derivative by it */
-    float *entity_side;     /* [pairs, d] dDist/dentity */
-    float *query_side;      /* [pairs, d] dDist/dquery */
-    uint32_t *by_entity;    /* [pairs] pair numbers sorted by candidate */
-    uint32_t *entity_begin; /* [candidates + 1] */
-    size_t pair_count;
-    size_t capacity_pairs, capacity_candidates;
+    wfre_pair_list list;
     double *losses; /* [queries] */
     size_t capacity_losses;
     float *logits; /* [threads, candidates of a query, twice; then its positives] */
@@ -62,12 +52,10 @@ void wfre_pair_engine_free(wfre_pair_engine *engine)
     if (!engine)
         return;
     wfre_score_free(engine->score);
-    void *blocks[] = {engine->entity,     engine->branch,    engine->distance,
-                      engine->query_side, engine->by_entity, engine->entity_begin,
-                      engine->losses,     engine->logits,    engine->entity_side,
-                      engine->places};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        wfre_free(blocks[i]);
+    wfre_pair_list_free(&engine->list);
+    wfre_free(engine->losses);
+    wfre_free(engine->logits);
+    wfre_free(engine->places);
     wfre_free(engine);
 }
 
@@ -84,70 +72,36 @@ static size_t query_pairs(const wfre_loss_batch *batch, size_t q)
     return query_candidates(batch, q) * (batch->branch_begin[q + 1] - batch->branch_begin[q]);
 }
 
-static void free_pairs(wfre_pair_engine *e)
+static bool reserve(wfre_pair_engine *e, const wfre_pair_view *view, size_t pairs, size_t widest)
 {
-    wfre_free(e->entity);
-    wfre_free(e->branch);
-    wfre_free(e->distance);
-    wfre_free(e->by_entity);
-    wfre_free(e->entity_side);
-    wfre_free(e->query_side);
-}
-
-static bool reserve(wfre_pair_engine *e, const wfre_loss_batch *batch, size_t pairs, size_t widest)
-{
-    if (pairs > e->capacity_pairs) {
-        e->capacity_pairs = 0;
-        free_pairs(e);
-        e->entity = wfre_alloc_tensor(pairs, sizeof *e->entity);
-        e->branch = wfre_alloc_tensor(pairs, sizeof *e->branch);
-        e->distance = wfre_alloc_tensor(pairs, sizeof *e->distance);
-        e->by_entity = wfre_alloc_tensor(pairs, sizeof *e->by_entity);
-        e->entity_side = wfre_alloc_tensor(pairs * batch->dim, sizeof *e->entity_side);
-        e->query_side = wfre_alloc_tensor(pairs * batch->dim, sizeof *e->query_side);
-        if (!e->entity || !e->branch || !e->distance || !e->by_entity || !e->entity_side ||
-            !e->query_side)
-            return false;
-        e->capacity_pairs = pairs;
-    }
     size_t old_places = e->capacity_places;
     if (!WFRE_RESERVE(&e->places, &e->capacity_places, widest))
         return false;
     for (size_t i = old_places; i < e->capacity_places; i++)
         e->places[i] = (uint32_t)i;
     e->logit_stride = 3 * widest;
-    return WFRE_RESERVE(&e->entity_begin, &e->capacity_candidates, batch->candidates + 1) &&
-           WFRE_RESERVE(&e->losses, &e->capacity_losses, batch->queries) &&
+    return wfre_pair_list_reserve(&e->list, view, pairs) &&
+           WFRE_RESERVE(&e->losses, &e->capacity_losses, view->batch->queries) &&
            WFRE_RESERVE(&e->logits, &e->capacity_logits,
                         e->logit_stride * wfre_pool_threads(e->pool));
 }
 
-static void list_pairs(wfre_pair_engine *e, const wfre_loss_batch *batch, size_t first, size_t last)
+static void list_pairs(wfre_pair_list *list, const wfre_loss_batch *batch, size_t first,
+                       size_t last)
 {
     size_t used = 0;
     for (size_t q = first; q < last; q++)
         for (uint32_t r = batch->branch_begin[q]; r < batch->branch_begin[q + 1]; r++) {
             for (uint32_t i = batch->positive_begin[q]; i < batch->positive_begin[q + 1]; i++) {
-                e->entity[used] = batch->positives[i];
-                e->branch[used++] = r;
+                list->entity[used] = batch->positives[i];
+                list->branch[used++] = r;
             }
             for (uint32_t i = batch->negative_begin[q]; i < batch->negative_begin[q + 1]; i++) {
-                e->entity[used] = batch->negatives[i];
-                e->branch[used++] = r;
+                list->entity[used] = batch->negatives[i];
+                list->branch[used++] = r;
             }
         }
-    e->pair_count = used;
-    /* Counting sort by candidate keeps the order of the pairs. */
-    memset(e->entity_begin, 0, (batch->candidates + 1) * sizeof *e->entity_begin);
-    for (size_t k = 0; k < used; k++)
-        e->entity_begin[e->entity[k] + 1]++;
-    for (size_t c = 0; c < batch->candidates; c++)
-        e->entity_begin[c + 1] += e->entity_begin[c];
-    for (size_t k = used; k-- > 0;)
-        e->by_entity[--e->entity_begin[e->entity[k] + 1]] = (uint32_t)k;
-    /* Every begin has moved down to where its candidate starts: shift them back by one. */
-    memmove(e->entity_begin, e->entity_begin + 1, batch->candidates * sizeof *e->entity_begin);
-    e->entity_begin[batch->candidates] = (uint32_t)used;
+    list->count = used;
 }
 
 /* ---- loss and gradients of a group -------------------------------------------------------- */
@@ -169,7 +123,7 @@ static void query_gradient(void *context, size_t index, unsigned worker)
     size_t count = query_candidates(batch, q);
     size_t branches = batch->branch_begin[q + 1] - batch->branch_begin[q];
     size_t positives = batch->positive_begin[q + 1] - batch->positive_begin[q];
-    float *distance = e->distance + task->pair_begin[index];
+    float *distance = e->list.distance + task->pair_begin[index];
     float *logits = e->logits + worker * e->logit_stride;
     float *nearest = logits + count;
     for (size_t c = 0; c < count; c++) {
@@ -196,44 +150,17 @@ static void query_gradient(void *context, size_t index, unsigned worker)
         memset(out, 0, d * sizeof *out);
         for (size_t c = 0; c < count; c++) {
             size_t pair = task->pair_begin[index] + r * count + c;
-            e->vectors->axpy(d, e->distance[pair], e->query_side + pair * d, out);
+            e->vectors->axpy(d, e->list.distance[pair], e->list.query_side + pair * d, out);
         }
     }
-}
-
-enum { ENTITY_BLOCK = 64 };
-
-static void entity_gradient(void *context, size_t chunk, unsigned worker)
-{
-    (void)worker;
-    const group_task *task = context;
-    const wfre_pair_engine *e = task->engine;
-    const wfre_loss_batch *batch = task->batch;
-    size_t first = chunk * ENTITY_BLOCK, last = first + ENTITY_BLOCK, d = batch->dim;
-    for (size_t c = first; c < last && c < batch->candidates; c++)
-        for (uint32_t i = e->entity_begin[c]; i < e->entity_begin[c + 1]; i++) {
-            size_t pair = e->by_entity[i];
-            e->vectors->axpy(d, e->distance[pair], e->entity_side + pair * d,
-                             batch->table_gradient + c * d);
-        }
 }
 
 static wfre_status run_group(wfre_pair_engine *e, const wfre_loss_batch *batch, size_t first,
                              size_t last, size_t *pair_begin, wfre_error *error)
 {
-    list_pairs(e, batch, first, last);
-    wfre_pairs pairs = {
-        .left = {batch->table, batch->dim},
-        .right = {batch->branches, batch->dim},
-        .left_index = e->entity,
-        .right_index = e->branch,
-        .count = e->pair_count,
-    };
-    wfre_gradients gradients = {e->entity_side, e->query_side, batch->dim};
-    wfre_status status =
-        wfre_score_pairs(e->score, e->pool, &pairs, e->distance, &gradients, error);
-    if (status != WFRE_OK)
-        return status;
+    wfre_pair_view view = {batch, 0, batch->dim};
+    list_pairs(&e->list, batch, first, last);
+    CHECK(wfre_pair_list_score(&e->list, e->score, e->pool, &view, error));
     size_t used = 0;
     for (size_t q = first; q < last; q++) {
         pair_begin[q - first] = used;
@@ -241,21 +168,21 @@ static wfre_status run_group(wfre_pair_engine *e, const wfre_loss_batch *batch, 
     }
     group_task task = {e, batch, first, pair_begin};
     CHECK(wfre_pool_try(e->pool, last - first, query_gradient, &task, error));
-    return wfre_pool_try(e->pool, (batch->candidates + ENTITY_BLOCK - 1) / ENTITY_BLOCK,
-                         entity_gradient, &task, error);
+    return wfre_pair_list_add(&e->list, e->vectors, e->pool, &view, error);
 }
 
 wfre_status wfre_loss_pairs(wfre_pair_engine *e, const wfre_loss_batch *batch, double *loss,
                             wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    size_t most = GROUP_PAIRS, widest = 1;
+    size_t most = WFRE_GROUP_PAIRS, widest = 1;
     for (size_t q = 0; q < batch->queries; q++) {
         most = query_pairs(batch, q) > most ? query_pairs(batch, q) : most;
         widest = query_candidates(batch, q) > widest ? query_candidates(batch, q) : widest;
     }
     size_t *pair_begin = wfre_alloc(batch->queries, sizeof *pair_begin);
-    if (!pair_begin || !reserve(e, batch, most, widest)) {
+    wfre_pair_view view = {batch, 0, batch->dim};
+    if (!pair_begin || !reserve(e, &view, most, widest)) {
         status = wfre_fail_memory(error, "scoring pairs; lower batch, negatives or hard");
         goto cleanup;
     }

@@ -5,9 +5,6 @@
 #include "linalg/linalg.h"
 #include "wfr/surrogate.h"
 
-/* Entities stand on the left of the score, queries on its right. */
-typedef enum wfre_side { WFRE_LEFT, WFRE_RIGHT } wfre_side;
-
 /* Floats of scratch that a row of `blocks` blocks takes. */
 size_t wfre_surrogate_scratch(const wfre_surrogate *surrogate, size_t blocks);
 
@@ -16,10 +13,10 @@ void wfre_surrogate_embed(const wfre_surrogate *surrogate, const wfre_vector_tab
                           wfre_side side, size_t blocks, const float *row, float *out,
                           float *scratch);
 
-/* From the gradient of out to that of the row, of `blocks` blocks of a bins. Powers have a pole at
- * 0: what is raised is taken as at least `floor` in the derivative. */
+/* From the gradient of out to that of the row, of `blocks` blocks of a bins, as the surrogate has
+ * it (wfr/surrogate.h). */
 void wfre_surrogate_carry_back(const wfre_surrogate *surrogate, const wfre_vector_table *vectors,
-                               wfre_side side, size_t blocks, const float *row, const float *slope,
-                               float floor, float *gradient, float *scratch);
+                               wfre_slope kind, wfre_side side, size_t blocks, const float *row,
+                               const float *slope, float *gradient, float *scratch);
 
 #endif

@@ -91,11 +91,8 @@ static void draw_blocks(const float *rows, size_t count, size_t dim, size_t bloc
     }
 }
 
-/* Fits the surrogate to the histograms of this batch, if it is time. Its rank stays. */
-static wfre_status refit_surrogate(wfre_trainer *t, wfre_error *error)
+wfre_status wfre_trainer_refit(wfre_trainer *t, wfre_error *error)
 {
-    if (!t->surrogate || !refit_due(t->step))
-        return WFRE_OK;
     const wfre_score_settings *score = &t->model->settings.score;
     size_t d = t->model->settings.dim, wanted = wfre_surrogate_wanted(score);
     wfre_surrogate *fitted = NULL;
@@ -142,7 +139,7 @@ static wfre_status score_relations(wfre_trainer *t, double *loss, wfre_error *er
     return wfre_loss_relations(t->relations, &view, loss, error);
 }
 
-static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
+wfre_loss_batch wfre_trainer_view(const wfre_trainer *t)
 {
     size_t d = t->model->settings.dim;
     wfre_loss_batch view = {
@@ -161,20 +158,31 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         .negatives = t->batch->negatives,
         .weights = t->batch->weights,
         .prices = t->batch->prices,
+        .step = t->step,
         .branch_gradient = t->branch_gradient,
         .table_gradient = t->table_gradient,
     };
+    if (t->settings.guide != WFRE_GUIDE_SCORE && t->settings.every_answer) {
+        view.positive_begin = view.answer_begin;
+        view.positives = view.answers;
+    }
+    return view;
+}
+
+static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
+{
+    size_t d = t->model->settings.dim;
+    wfre_loss_batch view = wfre_trainer_view(t);
     bool by_score = t->settings.guide == WFRE_GUIDE_SCORE;
     bool staged =
         t->settings.guide == WFRE_GUIDE_STAGED || t->settings.guide == WFRE_GUIDE_STAGED_SURROGATE;
-    CHECK(refit_surrogate(t, error));
+    if (t->surrogate && refit_due(t->step))
+        CHECK(wfre_trainer_refit(t, error));
     if (staged && wfre_trainer_progress(t) >= t->settings.stage) {
         CHECK(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
+        view.positive_begin = t->batch->positive_begin;
+        view.positives = t->batch->positives;
         by_score = true;
-    }
-    if (!by_score && t->settings.every_answer) {
-        view.positive_begin = view.answer_begin;
-        view.positives = view.answers;
     }
     CHECK(by_score ? wfre_loss_pairs(t->pairs, &view, loss, error)
                    : wfre_loss_matrix(t->loss, &view, loss, error));
@@ -319,6 +327,12 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
         error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
         "the loss is not finite at step %llu: lower `rate-layers` (now %g) or `rho` (now %g)",
         (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
+}
+
+wfre_status wfre_trainer_draw(wfre_trainer *t, wfre_error *error)
+{
+    CHECK(wfre_batcher_draw(t->batcher, t->step, &t->batch, error));
+    return embed(t, error);
 }
 
 wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "model/run.h"
 #include "train/batch.h"
+#include "train/loss.h"
 #include "wfr/surrogate.h"
 
 struct wfre_trainer {
@@ -54,6 +55,12 @@ WFRE_NODISCARD wfre_status wfre_trainer_create_with(const wfre_graph *graph,
                                                     const wfre_train_settings *settings,
                                                     wfre_pool *pool, wfre_model *model,
                                                     wfre_trainer **trainer, wfre_error *error);
+
+/* A step in parts: the batch drawn and embedded, and as the loss sees it. */
+WFRE_NODISCARD wfre_status wfre_trainer_draw(wfre_trainer *trainer, wfre_error *error);
+wfre_loss_batch wfre_trainer_view(const wfre_trainer *trainer);
+/* Fits the surrogate to the histograms of the batch; its rank stays. */
+WFRE_NODISCARD wfre_status wfre_trainer_refit(wfre_trainer *trainer, wfre_error *error);
 
 double wfre_trainer_seconds(const wfre_trainer *trainer);
 /* 0 at the start, 1 when done. */

@@ -191,6 +191,33 @@ wfre_status wfre_separable_fit(const wfre_separable *problem, wfre_error *error)
     return WFRE_OK;
 }
 
+/* C' = (B'B)^-1 B' ((A'A)^-1 A' V)' */
+wfre_status wfre_bilinear_fit(const wfre_bilinear *problem, wfre_error *error)
+{
+    size_t p = problem->left, q = problem->right, columns = problem->columns;
+    wfre_arena arena = {0};
+    double *la = wfre_arena_alloc(&arena, p * p, sizeof *la);
+    double *lb = wfre_arena_alloc(&arena, q * q, sizeof *lb);
+    double *projected = wfre_arena_alloc(&arena, p * columns, sizeof *projected);
+    double *swapped = wfre_arena_alloc(&arena, p * columns, sizeof *swapped);
+    bool made = la && lb && projected && swapped;
+    if (made) {
+        multiply_transposed(problem->a, problem->a, problem->rows, p, p, la);
+        cholesky(la, p);
+        multiply_transposed(problem->b, problem->b, columns, q, q, lb);
+        cholesky(lb, q);
+        multiply_transposed(problem->a, problem->v, problem->rows, p, columns, projected);
+        solve_lower(la, p, projected, columns);
+        solve_upper(la, p, projected, columns);
+        transpose(projected, p, columns, swapped);
+        multiply_transposed(problem->b, swapped, columns, q, p, problem->c);
+        solve_lower(lb, q, problem->c, p);
+        solve_upper(lb, q, problem->c, p);
+    }
+    wfre_arena_free(&arena);
+    return made ? WFRE_OK : wfre_fail_memory(error, "fitting a surrogate");
+}
+
 /* ---- pivots ------------------------------------------------------------------------------- */
 
 static double dot(const double *x, const double *y, size_t n)

@@ -22,6 +22,18 @@ typedef struct wfre_separable {
 
 WFRE_NODISCARD wfre_status wfre_separable_fit(const wfre_separable *problem, wfre_error *error);
 
+/* The plain regression: the matrix C with A C B' closest to V. */
+typedef struct wfre_bilinear {
+    size_t rows, columns; /* of V */
+    const double *v;      /* [rows, columns] */
+    size_t left, right;   /* features of A and of B */
+    const double *a;      /* [rows, left] */
+    const double *b;      /* [columns, right] */
+    double *c;            /* out: [right, left], C turned */
+} wfre_bilinear;
+
+WFRE_NODISCARD wfre_status wfre_bilinear_fit(const wfre_bilinear *problem, wfre_error *error);
+
 /* Chooses `count` rows of V that best span all of them, greedily: each is the one farthest from
  * what those before can represent. Overwrites v. */
 void wfre_separable_pivots(double *v, size_t rows, size_t columns, size_t count, uint32_t *chosen);

@@ -11,9 +11,16 @@
  * is f(x)' M f(y), with M of low rank: (left' f(x)) . (right' f(y)). Both maps are fitted by least
  * squares on the values of sampled blocks; without transport (radius <= 1) the form is exact.
  *
- * The form cannot follow the score's gradient to less than some 4 to 12% on blocks of all kinds;
- * the envelope's gradient, which training with the score itself uses, is 14 to 20% away from it. So
- * the rank is the smallest that comes within 2% (of the gradient's norm) of what all ranks give. */
+ * There are two gradients to follow. That of the value is its derivative. What training with the
+ * score itself follows is another one, the envelope's, which is 14 to 20% away from the derivative
+ * of the score's value; it has maps of its own, fitted to it:
+ *
+ *     dD/dx_i ~ F_i(x)' back' (right' f(y))
+ *
+ * where F_i(x) are the derivatives of the features by x_i and two powers of x_i more, by which the
+ * envelope's gradient depends on it if all else stays, and if no mass moves. It is as many products
+ * as the derivative. The rank is the smallest whose derivative comes within 2% (of the norm) of
+ * what all ranks give. */
 #ifndef WFRE_SRC_WFR_SURROGATE_H
 #define WFRE_SRC_WFR_SURROGATE_H
 
@@ -21,20 +28,31 @@
 
 enum { WFRE_SURROGATE_BLOCK = 24 }; /* the longest block */
 
+/* Powers have a pole at 0: what is raised is taken as at least this in derivatives. */
+#define WFRE_SLOPE_FLOOR 0.03f
+
+typedef enum wfre_slope { WFRE_SLOPE_VALUE, WFRE_SLOPE_ENVELOPE } wfre_slope;
+
+/* Entities stand on the left of the score, queries on its right. */
+typedef enum wfre_side { WFRE_LEFT, WFRE_RIGHT } wfre_side;
+
 typedef struct wfre_surrogate {
     size_t block;    /* a */
     size_t forms;    /* G: columns of L */
     size_t features; /* F = 1 + a + G */
+    size_t slopes;   /* F + 2a: the derivatives of the features, and the powers of the envelope */
     size_t rank;
     double floor, power;
-    float *linear;                   /* [a, G]: L */
-    float *linear_back;              /* [G, a] */
-    float *left, *right;             /* [F, rank] */
-    float *left_back, *right_back;   /* [rank, F] */
-    double fit;                      /* R^2 on blocks that were not fitted */
-    double gradient_error;           /* of the gradient by x, relative, on such blocks */
-    double gradient_error_all_ranks; /* the same before the cut */
-    double gradient_error_envelope;  /* of what training with the score itself uses */
+    double envelope[2];       /* the exponents of these powers */
+    float *linear;            /* [a, G]: L */
+    float *linear_back;       /* [G, a] */
+    float *map[2];            /* by side: [F, rank] */
+    float *back[2][2];        /* by gradient and side: [rank, F] or [rank, F + 2a] */
+    double fit;               /* R^2 on blocks that were not fitted */
+    double gradient_error[2]; /* of both gradients beside the envelope's, relative, as they count */
+    double slope_error;       /* of the value's derivative beside the score's */
+    double slope_error_all_ranks; /* the same before the cut */
+    double slope_error_envelope;  /* of the envelope's gradient beside the score's derivative */
 } wfre_surrogate;
 
 /* Blocks to fit on, [count, a] each; the left ones stand on the left of the score, as entities. */
@@ -57,12 +75,15 @@ WFRE_NODISCARD wfre_status wfre_surrogate_fit(const wfre_score_settings *setting
 /* One with all maps zero, to be filled from a file. */
 WFRE_NODISCARD wfre_status wfre_surrogate_allocate(const wfre_score_settings *settings, size_t rank,
                                                    wfre_surrogate **surrogate, wfre_error *error);
-/* Fills left_back and right_back from left and right. */
+/* Fills the ways back of the value from its maps. */
 void wfre_surrogate_complete(wfre_surrogate *surrogate);
 void wfre_surrogate_free(wfre_surrogate *surrogate);
 
-/* The value of a block in double precision, and its gradient by u, of a elements, if not NULL. */
+/* How many derivatives such a gradient is made of. */
+size_t wfre_surrogate_slopes(const wfre_surrogate *surrogate, wfre_slope kind);
+
+/* The value of a block in double precision, and a gradient by u, of a elements, if not NULL. */
 double wfre_surrogate_block(const wfre_surrogate *surrogate, const float *u, const float *v,
-                            double *gradient);
+                            wfre_slope kind, double *gradient);
 
 #endif

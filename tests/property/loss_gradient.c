@@ -197,6 +197,63 @@ static void test_surrogate(void **state)
         }
 }
 
+/* Relative to the norm of what is right. */
+static double apart(const float *found, const float *right, size_t count)
+{
+    double off = 0, size = 0;
+    for (size_t i = 0; i < count; i++) {
+        off += pow((double)found[i] - (double)right[i], 2);
+        size += pow((double)right[i], 2);
+    }
+    return sqrt(off / size);
+}
+
+/* The surrogate with some pairs left to the score, beside the score alone: the same if all pairs
+ * are left to it, and else right in the mean, with an error far below the surrogate's own. */
+static void test_exact(void **state)
+{
+    (void)state;
+    enum { DRAWS = 300 };
+    for (int loss = WFRE_LOSS_SIGMOID; loss <= WFRE_LOSS_SOFTMAX; loss++) {
+        fixture f;
+        static float right[2][CANDIDATES * DIM], mean[2][CANDIDATES * DIM];
+        open_fixture(&f, (wfre_loss)loss, WFRE_SCORE_WFR, 0, 1, 70);
+        f.settings.guide = WFRE_GUIDE_SURROGATE;
+        wfre_pair_engine_free(f.pairs);
+        use_surrogate(&f, 5, 3, 2);
+        assert_ok(wfre_pair_engine_create(&f.settings, f.pool, f.linalg, &f.pairs, error));
+        f.by_pairs = true;
+        double loss_right = evaluate(&f);
+        memcpy(right[0], f.branch_gradient, sizeof f.branch_gradient);
+        memcpy(right[1], f.table_gradient, sizeof f.table_gradient);
+        f.by_pairs = false;
+        wfre_matrix_engine_exact(f.matrix, 2 * CANDIDATES);
+        assert_true(fabs(evaluate(&f) - loss_right) < 1e-5);
+        assert_true(apart(f.branch_gradient, right[0], BRANCHES * DIM) < 1e-3);
+        assert_true(apart(f.table_gradient, right[1], CANDIDATES * DIM) < 1e-3);
+        wfre_matrix_engine_exact(f.matrix, 0);
+        (void)evaluate(&f);
+        double without = apart(f.branch_gradient, right[0], BRANCHES * DIM), single = 0;
+        memset(mean, 0, sizeof mean);
+        wfre_matrix_engine_exact(f.matrix, 4);
+        for (f.batch.step = 0; f.batch.step < DRAWS; f.batch.step++) {
+            (void)evaluate(&f);
+            single += apart(f.branch_gradient, right[0], BRANCHES * DIM) / DRAWS;
+            for (size_t i = 0; i < BRANCHES * DIM; i++)
+                mean[0][i] += f.branch_gradient[i] / DRAWS;
+            for (size_t i = 0; i < CANDIDATES * DIM; i++)
+                mean[1][i] += f.table_gradient[i] / DRAWS;
+        }
+        double left = apart(mean[0], right[0], BRANCHES * DIM);
+        print_message("surrogate off by %.4f, with four exact pairs by %.4f, their mean by %.4f\n",
+                      without, single, left);
+        assert_true(single < 0.8 * without);
+        assert_true(left < single / 4);
+        assert_true(apart(mean[1], right[1], CANDIDATES * DIM) < 0.02);
+        close_fixture(&f);
+    }
+}
+
 static void test_matrix(void **state)
 {
     (void)state;
@@ -430,10 +487,10 @@ static void test_relations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),    cmocka_unit_test(test_surrogate),
-        cmocka_unit_test(test_pairs),     cmocka_unit_test(test_ways_agree),
-        cmocka_unit_test(test_hardest),   cmocka_unit_test(test_extreme_logits),
-        cmocka_unit_test(test_relations),
+        cmocka_unit_test(test_matrix),         cmocka_unit_test(test_surrogate),
+        cmocka_unit_test(test_exact),          cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_ways_agree),     cmocka_unit_test(test_hardest),
+        cmocka_unit_test(test_extreme_logits), cmocka_unit_test(test_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

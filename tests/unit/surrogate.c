@@ -22,29 +22,33 @@ static void test_presets(void **state)
     (void)state;
     static const struct {
         uint32_t block;
-        double radius, power, fit, error;
+        double radius, power, fit, error, gradient[2];
         size_t rank;
     } cases[] = {
-        {5, 3.14159265358979, 2, 0.997, 0.07, 8}, /* reference */
-        {5, 3, 1, 0.996, 0.13, 8},                /* paper */
-        {5, 3, WFRE_POWER_EXACT, 0.996, 0.11, 9},
-        {5, 2, WFRE_POWER_EXACT, 0.990, 0.16, 10},
-        {5, 1, WFRE_POWER_EXACT, 0.999, 0.02, 8}, /* no mass moves */
-        {2, 3, WFRE_POWER_EXACT, 0.999, 0.04, 6},
-        {10, 3, WFRE_POWER_EXACT, 0.996, 0.14, 14},
+        {5, 3.14159265358979, 2, 0.997, 0.07, {0.25, 0.15}, 8}, /* reference */
+        {5, 3, 1, 0.996, 0.13, {0.3, 0.6}, 8},                  /* paper */
+        {5, 3, WFRE_POWER_EXACT, 0.996, 0.11, {0.6, 0.5}, 9},
+        {5, 2, WFRE_POWER_EXACT, 0.990, 0.16, {0.7, 0.7}, 10},
+        {5, 1, WFRE_POWER_EXACT, 0.999, 0.02, {0.05, 0.4}, 8}, /* no mass moves */
+        {2, 3, WFRE_POWER_EXACT, 0.999, 0.04, {1.6, 0.5}, 6},
+        {10, 3, WFRE_POWER_EXACT, 0.996, 0.14, {0.5, 0.4}, 14},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         wfre_score_settings settings = settings_of(cases[i].block, cases[i].radius, cases[i].power);
         wfre_surrogate *s;
         assert_ok(wfre_surrogate_fit(&settings, NULL, NULL, 0, &s, error));
-        print_message("block %u, radius %g, power %g: %zu of %zu features, R^2 %.4f, gradient off "
-                      "by %.3f (uncut %.3f, envelope %.3f)\n",
-                      cases[i].block, cases[i].radius, cases[i].power, s->rank, s->features, s->fit,
-                      s->gradient_error, s->gradient_error_all_ranks, s->gradient_error_envelope);
+        print_message(
+            "block %u, radius %g, power %g: %zu of %zu features, R^2 %.4f, derivative off "
+            "by %.3f (uncut %.3f, envelope %.3f), gradients by %.3f, %.3f\n",
+            cases[i].block, cases[i].radius, cases[i].power, s->rank, s->features, s->fit,
+            s->slope_error, s->slope_error_all_ranks, s->slope_error_envelope, s->gradient_error[0],
+            s->gradient_error[1]);
         assert_true(s->fit > cases[i].fit);
-        assert_true(s->gradient_error < cases[i].error);
-        assert_true(s->gradient_error <= s->gradient_error_all_ranks + 0.02 + 1e-9);
-        assert_true(s->gradient_error < s->gradient_error_envelope);
+        assert_true(s->slope_error < cases[i].error);
+        assert_true(s->slope_error <= s->slope_error_all_ranks + 0.02 + 1e-9);
+        assert_true(s->slope_error < s->slope_error_envelope);
+        assert_true(s->gradient_error[0] < cases[i].gradient[0]);
+        assert_true(s->gradient_error[1] < cases[i].gradient[1]);
         assert_true(s->rank <= cases[i].rank);
         wfre_surrogate_free(s);
     }
@@ -68,7 +72,7 @@ static void test_score(void **state)
             right[i] = (double)(v[i] = wfre_rng_float(&rng));
         }
         assert_ok(wfre_score_pair(score, left, right, &distance, NULL, NULL, error));
-        assert_true(fabs(wfre_surrogate_block(s, u, v, NULL) - distance) < 0.1);
+        assert_true(fabs(wfre_surrogate_block(s, u, v, WFRE_SLOPE_VALUE, NULL) - distance) < 0.1);
     }
     wfre_score_free(score);
     wfre_surrogate_free(s);
@@ -90,14 +94,19 @@ static void check_rows(const wfre_surrogate *s, const wfre_vector_table *vectors
     for (int side = 0; side < 2; side++)
         wfre_surrogate_embed(s, vectors, side ? WFRE_RIGHT : WFRE_LEFT, BLOCKS, rows[side],
                              out[side], scratch);
-    wfre_surrogate_carry_back(s, vectors, WFRE_LEFT, BLOCKS, rows[0], out[1], 1e-3f, gradient,
-                              scratch);
     double sum = 0;
-    for (size_t b = 0; b < BLOCKS; b++) {
-        double slope[WFRE_SURROGATE_BLOCK];
-        sum += wfre_surrogate_block(s, rows[0] + b * a, rows[1] + b * a, slope);
-        for (size_t i = 0; i < a; i++)
-            assert_true(fabs(slope[i] - (double)gradient[b * a + i]) < 2e-4 * (1 + fabs(slope[i])));
+    for (int kind = WFRE_SLOPE_VALUE; kind <= WFRE_SLOPE_ENVELOPE; kind++) {
+        wfre_surrogate_carry_back(s, vectors, (wfre_slope)kind, WFRE_LEFT, BLOCKS, rows[0], out[1],
+                                  gradient, scratch);
+        sum = 0;
+        for (size_t b = 0; b < BLOCKS; b++) {
+            double slope[WFRE_SURROGATE_BLOCK];
+            sum +=
+                wfre_surrogate_block(s, rows[0] + b * a, rows[1] + b * a, (wfre_slope)kind, slope);
+            for (size_t i = 0; i < a; i++)
+                assert_true(fabs(slope[i] - (double)gradient[b * a + i]) <
+                            5e-4 * (1 + fabs(slope[i])));
+        }
     }
     assert_true(fabs(vectors->dot(s->rank * BLOCKS, out[0], out[1]) - sum) < 1e-3);
     wfre_free(scratch);
@@ -131,8 +140,8 @@ static void test_repeatable(void **state)
     assert_ok(wfre_surrogate_fit(&settings, NULL, pool, 4, &third, error));
     assert_int_equal(first->rank, second->rank);
     size_t size = first->features * first->rank * sizeof(float);
-    assert_memory_equal(first->left, second->left, size);
-    assert_memory_equal(first->right, second->right, size);
+    assert_memory_equal(first->map[0], second->map[0], size);
+    assert_memory_equal(first->map[1], second->map[1], size);
     assert_int_equal(third->rank, 4);
     wfre_surrogate_free(first);
     wfre_surrogate_free(second);

@@ -75,6 +75,36 @@ static void test_stopped_steps(void **state)
     wfre_graph_close(graph);
 }
 
+/* The guide beside the score: pairs that are left to it bring both together, and nothing is learned
+ * on the way. */
+static void test_compare(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 60, 4, 300);
+    wfre_train_settings s = recipe(6);
+    wfre_trainer *trainer;
+    wfre_guide_error alone, some, all;
+    s.model.members = 1;
+    s.negatives = 40;
+    assert_ok(wfre_trainer_create(graph, &s, NULL, &trainer, error));
+    take_steps(trainer, 2);
+    assert_ok(wfre_trainer_compare(trainer, 10, 0, &alone, error));
+    assert_ok(wfre_trainer_compare(trainer, 10, 16, &some, error));
+    assert_ok(wfre_trainer_compare(trainer, 10, 1000, &all, error));
+    print_message("questions %.4f %.4f %.6f, entities %.4f %.4f %.6f\n", alone.questions,
+                  some.questions, all.questions, alone.entities, some.entities, all.entities);
+    assert_true(alone.fit > 0.9 && alone.questions > 0.01 && alone.entities > 0.01);
+    assert_true(some.questions < 0.5 * alone.questions && some.entities < 0.5 * alone.entities);
+    assert_true(all.questions < 1e-3 && all.entities < 1e-3);
+    assert_int_equal(wfre_trainer_status(trainer).step, 2);
+    wfre_trainer_free(trainer);
+    s.guide = WFRE_GUIDE_STAGED_SURROGATE;
+    assert_ok(wfre_trainer_create(graph, &s, NULL, &trainer, error));
+    assert_int_equal(wfre_trainer_compare(trainer, 10, 0, &alone, NULL), WFRE_ERR_ARGUMENT);
+    wfre_trainer_free(trainer);
+    wfre_graph_close(graph);
+}
+
 /* Rounded products change the losses little; entities that no batch touches stay as they are. */
 static void test_bf16_and_lazy(void **state)
 {
@@ -185,9 +215,10 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_stopped_steps),
-        cmocka_unit_test(test_bf16_and_lazy), cmocka_unit_test(test_learning),
-        cmocka_unit_test(test_not_finite),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_stopped_steps),
+        cmocka_unit_test(test_compare),  cmocka_unit_test(test_bf16_and_lazy),
+        cmocka_unit_test(test_learning), cmocka_unit_test(test_not_finite),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
