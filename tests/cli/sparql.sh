@@ -122,3 +122,9 @@ show wfre ask g.kg "$P SELECT ?x { SERVICE wfre:predict { e:e0 r:r1 ?x } }"
 # Predicted triples as a graph: nodes of the template's own carry the probability.
 wfre ask g.kg m.safetensors "$P CONSTRUCT { e:e0 r:r1 ?x . [] a wfre:Prediction ; wfre:of ?x ; wfre:probability ?p } { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:probability ?p ; wfre:status ?s ; wfre:top 2 . e:e0 r:r1 ?x } FILTER(?s = 'predicted') }" --format nt |
     sed -E 's/_:[a-z0-9-]+/_:N/; s/"[0-9.E-]+"/"P"/; s/e:e[0-9]+> \./e:eN> ./' | sort | uniq -c
+# What is known of answers restricts which are predicted: as many as are wanted, all within the range.
+awk 'BEGIN { print "@prefix : <http://x/> ."
+    for (i = 0; i < 24; i++) { printf ":e%d :age %d .\n", i, i; for (r = 1; r < 4; r++) if ((i * 3 + r) % 9) printf ":e%d :r%d :e%d .\n", i, r, (i + r) % 24 } }' >ages.ttl
+wfre import ages.ttl -o ages.kg --holdout 0.1 >/dev/null
+wfre train ages.kg -o ages.safetensors --dim 20 --bases 3 --batch 32 --negatives 16 --steps 30 --validate 2 --calibrate 6 >/dev/null 2>&1
+wfre ask ages.kg ages.safetensors "$P SELECT ?s (COUNT(*) AS ?n) (MIN(?v) >= 12 && MAX(?v) < 20 AS ?within) { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:status ?s ; wfre:top 6 . { :e0 :r1 ?x . ?x :age ?a FILTER(?a >= 12 && ?a < 20) } } ?x :age ?v } GROUP BY ?s" --format csv
