@@ -1,12 +1,11 @@
 """Models: trained, opened, looked into."""
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import os
-import sys
 import tempfile
-import time as clock
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Union
 
@@ -234,8 +233,24 @@ def _settings(graph: "Graph", preset: Optional[str], given: Dict[str, Any]) -> A
         if isinstance(value, bool):
             value = "yes" if value else "no"
         text = native.c_text(str(value), key)
-        native.call(lib.wfre_train_set, settings, native.c_text(key.replace("_", "-")), text)
+        try:
+            native.call(lib.wfre_train_set, settings, native.c_text(key.replace("_", "-")), text)
+        except errors.NotFound as error:
+            raise _near_settings(settings, key, error) from None
     return settings
+
+
+def _named_settings(settings: Any) -> Dict[str, str]:
+    rows = (lib.wfre_train_setting(settings, i) for i in range(lib.wfre_train_setting_count()))
+    return {native.text(row.name): native.text(row.value) for row in rows}
+
+
+def _near_settings(settings: Any, key: str, error: errors.NotFound) -> errors.NotFound:
+    """The same with what may have been meant, as it is written in Python."""
+    names = [name.replace("-", "_") for name in _named_settings(settings)]
+    near = tuple(difflib.get_close_matches(key, names, 3))
+    message = error.message + ("; the nearest: " + ", ".join(near) if near else "")
+    return errors.NotFound(message, None, near)
 
 
 def train_settings(
@@ -248,9 +263,7 @@ def train_settings(
     >>> wfre.train_settings(g, "small", dim=100)["dim"]
     '100'
     """
-    filled = _settings(graph, preset, settings)
-    rows = (lib.wfre_train_setting(filled, i) for i in range(lib.wfre_train_setting_count()))
-    return {native.text(row.name): native.text(row.value) for row in rows}
+    return _named_settings(_settings(graph, preset, settings))
 
 
 def train(

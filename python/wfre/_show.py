@@ -9,18 +9,25 @@ if TYPE_CHECKING:
     import pandas
 
 _STYLE = "text-align:left;padding:2px 10px;white-space:nowrap"
+_NUMBER = "text-align:right;padding:2px 10px;font-variant-numeric:tabular-nums"
+_PROVEN, _PREDICTED = "#2e8b57", "#4a7fb5"
 _BAR = (
     '<div style="display:inline-block;width:80px;height:9px;margin-right:6px;'
     'background:rgba(128,128,128,.25);border-radius:3px">'
-    '<div style="width:{width:.0f}%;height:9px;background:#4a7fb5;border-radius:3px"></div></div>'
+    '<div style="width:{width:.0f}%;height:9px;background:{colour};border-radius:3px"></div></div>'
 )
 
 
 def bar(share: Optional[float]) -> str:
-    """A probability as a bar with its number."""
+    """A probability as a bar with its number; what is certain has another colour."""
     if share is None or math.isnan(share):
         return "&ndash;"
-    return _BAR.format(width=100 * min(max(share, 0.0), 1.0)) + f"{share:.3f}"
+    width, colour = 100 * min(max(share, 0.0), 1.0), _PROVEN if share == 1 else _PREDICTED
+    return _BAR.format(width=width, colour=colour) + f"{share:.3f}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def printable(text: str) -> str:
@@ -36,6 +43,8 @@ def escape(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return "&ndash;" if math.isnan(value) else f"{value:.4g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     return html.escape(printable(str(value)))
 
 
@@ -44,20 +53,26 @@ def table(
     rows: Sequence[Sequence[Any]],
     bars: Sequence[str] = (),
     caption: str = "",
-    most: int = 60,
+    most: int = 20,
 ) -> str:
-    """An HTML table; the columns in ``bars`` hold probabilities."""
+    """An HTML table; the columns in ``bars`` hold probabilities, and numbers stand at the right."""
     parts = ["<table>"]
     if caption:
-        parts.append(f'<caption style="{_STYLE}">{escape(caption)}</caption>')
-    heads = "".join(f'<th style="{_STYLE}">{escape(c)}</th>' for c in columns)
-    parts.append(f"<thead><tr>{heads}</tr></thead><tbody>")
+        parts.append(f'<caption style="{_STYLE}"><b>{escape(caption)}</b></caption>')
     barred = [c in bars for c in columns]
+    styles = [
+        _NUMBER if rows and not b and _is_number(rows[0][i]) else _STYLE
+        for i, b in enumerate(barred)
+    ]
+    heads = "".join(f'<th style="{s}">{escape(c)}</th>' for c, s in zip(columns, styles))
+    parts.append(f"<thead><tr>{heads}</tr></thead><tbody>")
     for row in rows[:most]:
         cells = (bar(v) if b else escape(v) for v, b in zip(row, barred))
-        parts.append("<tr>" + "".join(f'<td style="{_STYLE}">{c}</td>' for c in cells) + "</tr>")
+        line = "".join(f'<td style="{s}">{c}</td>' for c, s in zip(cells, styles))
+        parts.append(f"<tr>{line}</tr>")
     if len(rows) > most:
-        parts.append(f'<tr><td colspan="{len(columns)}">and {len(rows) - most:,} more</td></tr>')
+        more = f"and {len(rows) - most:,} more"
+        parts.append(f'<tr><td style="{_STYLE}" colspan="{len(columns)}">{more}</td></tr>')
     parts.append("</tbody></table>")
     return "".join(parts)
 

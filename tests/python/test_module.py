@@ -322,6 +322,9 @@ def test_train(graph, tmp_path):
     assert brief.reliability is None and brief.history[-1]
     assert "<svg" in model.history._repr_html_() and "<svg" in model._repr_html_()
     assert model.history.to_svg() and "loss" in str(model.history)
+    with pytest.raises(wfre.NotFound, match="the nearest: drop_input") as wrong:
+        wfre.train(graph, drop_inputs=0.1)
+    assert wrong.value.suggestions[0] == "drop_input"
     settings = wfre.train_settings(graph, "small", drop_input=0.25)
     assert settings["drop-input"] == "0.25"
     with pytest.raises(wfre.Error):
