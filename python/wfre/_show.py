@@ -58,7 +58,7 @@ def table(
     """An HTML table; the columns in ``bars`` hold probabilities, and numbers stand at the right."""
     parts = ["<table>"]
     if caption:
-        parts.append(f'<caption style="{_STYLE}"><b>{escape(caption)}</b></caption>')
+        parts.append(f'<caption style="{_STYLE};font-weight:bold">{escape(caption)}</caption>')
     barred = [c in bars for c in columns]
     styles = [
         _NUMBER if rows and not b and _is_number(rows[0][i]) else _STYLE

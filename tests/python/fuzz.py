@@ -167,6 +167,8 @@ def main(calls, seed):
                 except Late:
                     pass
                 gc.collect()
+            if i % 10000 == 9999:
+                sys.stderr.write(f"\n{i + 1:,} calls\n")
         os.chdir("/")
 
 
