@@ -3,7 +3,7 @@ for i in $(seq 0 39); do
     printf 'e%d\tnext\te%d\ne%d\ttwice\te%d\n' $i $(((i + 1) % 40)) $i $((i * 2 % 40))
 done >all.txt
 wfre import all.txt -o g.kg --holdout 0.2 >imported
-wfre sample g.kg -o q.tsv --types 1p,2p,2in --count 5 >sampled
+wfre sample --protocol strict g.kg -o q.tsv --types 1p,2p,2in --count 5 >sampled
 sweep() { wfre sweep g.kg q.tsv -o "${OUT:-out}" --steps 3 --set dim=10 --set bases=2 "$@"; }
 export -f sweep
 show sweep --vary radius=2,1 --vary score=wfr,l2 >table 2>notes
