@@ -167,6 +167,15 @@ class Model(native.FromFile):
         measured = lib.wfre_model_reliability(cdata)
         return None if measured == NULL else Reliability(measured)
 
+    @property
+    def measured(self) -> Optional[Dict[str, Any]]:
+        """What training measured of it: MRR and Hits by question type, their means, and link
+        prediction, with intervals; None if its file does not say."""
+        out = ffi.new("char **")
+        native.call(lib.wfre_model_measured_json, self._use(), out)
+        found: Optional[Dict[str, Any]] = json.loads(native.take_string(out[0]))
+        return found
+
     def save(self, path: StrPath, bf16: bool = False) -> None:
         """Writes it as a safetensors file; ``bf16`` halves the weights at the price of rounding."""
         native.call(lib.wfre_model_save, self._use(), native.c_path(path), bool(bf16))

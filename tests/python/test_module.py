@@ -319,7 +319,7 @@ def test_train(graph, tmp_path):
     more = wfre.train(graph, start=path, steps=5, dim=20, batch=32, calibrate=0)
     assert more.embeddings.shape == (40, 20)
     brief = wfre.train(graph, time=0.5, preset="small", dim=20, batch=16, validate=0, calibrate=0)
-    assert brief.reliability is None and brief.history[-1]
+    assert brief.reliability is None and brief.measured is None and brief.history[-1]
     assert "<svg" in model.history._repr_html_() and "<svg" in model._repr_html_()
     assert model.history.to_svg() and "loss" in str(model.history)
     with pytest.raises(wfre.NotFound, match="the nearest: drop_input") as wrong:
@@ -360,6 +360,9 @@ def test_model(graph, model, files, tmp_path):
     with pytest.raises(ValueError):
         again.embeddings[0, 0] = 1
     assert again.settings["dim"] == "40" and again.parameters > 1000 and not again.unfinished
+    measured = again.measured
+    assert measured is not None and measured["split"] == "valid" and measured["types"]
+    assert measured["links"]["mrr_low"] <= measured["links"]["mrr"] <= measured["links"]["mrr_high"]
     reliability = again.reliability
     assert len(reliability) == 10 and reliability.queries > 0 and 0 <= reliability.error <= 1
     assert reliability[0].low == 0 and "<table>" in reliability._repr_html_()
