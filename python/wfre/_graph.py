@@ -100,7 +100,8 @@ class Graph(native.FromFile):
 
     def _open_again(self, path: str) -> None:
         old = lib.wfre_graph_fingerprint(self._cdata)
-        cdata = native.make("wfre_graph", lib.wfre_graph_close, lib.wfre_graph_open, native.c_path(path))
+        given = native.c_path(path)
+        cdata = native.make("wfre_graph", lib.wfre_graph_close, lib.wfre_graph_open, given)
         if lib.wfre_graph_fingerprint(cdata) != old:
             raise errors.Mismatch(f"{path} is another graph than before the fork")
         self._start(cdata, path)

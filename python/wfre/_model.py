@@ -113,7 +113,8 @@ class Model(native.FromFile):
         return model
 
     def _open_again(self, path: str) -> None:
-        cdata = native.make("wfre_model", lib.wfre_model_free, lib.wfre_model_open, native.c_path(path))
+        given = native.c_path(path)
+        cdata = native.make("wfre_model", lib.wfre_model_free, lib.wfre_model_open, given)
         self._start(cdata, path, self.history)
 
     def close(self) -> None:
