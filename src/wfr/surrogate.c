@@ -508,22 +508,24 @@ static wfre_status judge_back(const wfre_surrogate *s, const slope_sample *sampl
     return WFRE_OK;
 }
 
-/* Fits one side: that of the questions with one power more, which is best for what a softmax makes
- * of it, that of the entities with as many as serve the test blocks best. */
+/* Fits one side with as many powers as serve the test blocks best; that of the questions with one
+ * unless another number has half its error, since what a softmax makes of it is better then. */
 static wfre_status fit_side(wfre_surrogate *s, const slope_sample *sample, const slope_sample *test,
                             wfre_error *error)
 {
-    double best = INFINITY, found = 0;
-    size_t kept = 1, first = sample->side == WFRE_LEFT ? 0 : 1;
-    size_t last = sample->side == WFRE_LEFT ? 2 : 1;
-    for (size_t powers = first; powers <= last; powers++) {
+    enum { USUAL = 1, MOST = 2 };
+    double found[MOST + 1] = {0}, others = sample->side == WFRE_RIGHT ? 2 : 1;
+    size_t kept = USUAL;
+    for (size_t powers = 0; powers <= MOST; powers++) {
         CHECK(fit_back(s, sample, powers, error));
-        CHECK(judge_back(s, test, &found, error));
-        kept = found < best ? powers : kept;
-        best = found < best ? found : best;
+        CHECK(judge_back(s, test, &found[powers], error));
     }
-    s->gradient_error[sample->side] = best;
-    return kept == last ? WFRE_OK : fit_back(s, sample, kept, error);
+    for (size_t powers = 0; powers <= MOST; powers++)
+        if (powers != USUAL && others * found[powers] < found[USUAL] &&
+            (kept == USUAL || found[powers] < found[kept]))
+            kept = powers;
+    s->gradient_error[sample->side] = found[kept];
+    return kept == MOST ? WFRE_OK : fit_back(s, sample, kept, error);
 }
 
 /* Fits both ways back to the envelope's gradients of some of the sample. */

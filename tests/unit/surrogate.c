@@ -29,7 +29,7 @@ static void test_presets(void **state)
         {5, 3, 1, 0.996, 0.13, {0.3, 0.6}, 8},                  /* paper */
         {5, 3, WFRE_POWER_EXACT, 0.996, 0.11, {0.6, 0.5}, 9},
         {5, 2, WFRE_POWER_EXACT, 0.990, 0.16, {0.7, 0.7}, 10},
-        {5, 1, WFRE_POWER_EXACT, 0.999, 0.02, {0.05, 0.4}, 8}, /* no mass moves */
+        {5, 1, WFRE_POWER_EXACT, 0.999, 0.02, {0.05, 0.06}, 8}, /* no mass moves */
         {2, 3, WFRE_POWER_EXACT, 0.999, 0.04, {1.6, 0.5}, 6},
         {10, 3, WFRE_POWER_EXACT, 0.996, 0.14, {0.5, 0.4}, 14},
     };
