@@ -152,9 +152,15 @@ static void test_repeatable(void **state)
 static wfre_status attempt(void *context)
 {
     (void)context;
+    enum { COUNT = 100 }; /* few blocks, since there are many allocations to fail */
+    static float blocks[2][2 * COUNT];
     wfre_score_settings settings = settings_of(2, 2, 2);
+    wfre_surrogate_sample sample = {blocks[0], blocks[1], COUNT, COUNT};
     wfre_surrogate *s = NULL;
-    wfre_status status = wfre_surrogate_fit(&settings, NULL, NULL, 0, &s, NULL);
+    wfre_rng rng = wfre_rng_keyed(6, 0, 0);
+    for (size_t i = 0; i < 4 * COUNT; i++)
+        blocks[i % 2][i / 2] = wfre_rng_float(&rng);
+    wfre_status status = wfre_surrogate_fit(&settings, &sample, NULL, 0, &s, NULL);
     wfre_surrogate_free(s);
     return status;
 }
