@@ -21,7 +21,8 @@ show() {
 }
 export -f show
 
-(cd "$folder" && bash "$here/$name.sh") >"$folder.out" 2>&1 </dev/null
+# Signals are as usual even if whoever runs the tests ignores some, as nohup does.
+(cd "$folder" && env --default-signal=HUP,INT,TERM,PIPE bash "$here/$name.sh") >"$folder.out" 2>&1 </dev/null
 code=$?
 [ $code -eq 77 ] && { cat "$folder.out"; rm -f "$folder.out"; exit 77; }
 [ $code -eq 0 ] || echo "[script exit $code]" >>"$folder.out"
