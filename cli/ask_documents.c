@@ -194,8 +194,8 @@ wfre_status ask_documents(const ask_session *session, const wfre_rdf_view *view,
     if (status == WFRE_OK && d.count > 0 && d.known > 0)
         status = fail(
             error, WFRE_ERR_UNSUPPORTED,
-            "FROM names files beside the query, and what is neither such a file nor can be mixed "
-            "with them: take graphs of the snapshot alone, or RDF files of its folder alone");
+            "FROM names files beside the query and other graphs, too: name RDF files of its folder "
+            "alone, or graphs of the snapshot alone");
     else if (status == WFRE_OK && d.count > 0)
         status = read_all(&d, graph, error);
     for (size_t i = 0; i < d.count; i++) {

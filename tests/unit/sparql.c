@@ -7,28 +7,8 @@
 #include "sparql/iri.h"
 #include "sparql/moment.h"
 #include "sparql/regex.h"
-#include "sparql_graph.h"
+#include "sparql_view.h"
 #include "wfre/sparql.h"
-
-static wfre_graph *graph;
-static wfre_rdf_view *view;
-
-static int set_up(void **state)
-{
-    (void)state;
-    graph = sparql_graph();
-    assert_non_null(graph);
-    assert_ok(wfre_rdf_view_open(graph, WFRE_TEST, &view, error));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wfre_rdf_view_close(view);
-    wfre_graph_close(graph);
-    return 0;
-}
 
 /* ---- running a query ---------------------------------------------------------------------- */
 
@@ -558,5 +538,5 @@ int main(void)
         cmocka_unit_test(test_paths),       cmocka_unit_test(test_errors),
         cmocka_unit_test(test_limits),      cmocka_unit_test(test_memory),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up_view, tear_down_view);
 }

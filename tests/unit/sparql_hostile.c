@@ -4,16 +4,13 @@
 
 #include <time.h>
 
-#include "wfre/sparql.h"
+#include "sparql_view.h"
 
 enum { NODES = 20000 };
 
 static const double LIMIT = 0.05;
 /* Seconds of CPU beyond the limit, reading the query included; a sanitizer makes all slower. */
 static const double GRACE = 0.5;
-
-static wfre_graph *graph;
-static wfre_rdf_view *view;
 
 static wfre_name name_of(int number, char text[16])
 {
@@ -22,7 +19,6 @@ static wfre_name name_of(int number, char text[16])
 
 static int set_up(void **state)
 {
-    (void)state;
     static char texts[NODES + 1][16];
     static wfre_named_triple triples[2 * NODES + 1];
     const size_t counts[WFRE_SPLITS] = {2 * NODES + 1, 0, 0};
@@ -37,16 +33,7 @@ static int set_up(void **state)
     }
     triples[2 * NODES] = (wfre_named_triple){{"n0", 2}, {"l", 1}, {"n0", 2}};
     assert_ok(wfre_import_triples(triples, counts, NULL, NULL, &graph, NULL, error));
-    assert_ok(wfre_rdf_view_open(graph, WFRE_TEST, &view, error));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    wfre_rdf_view_close(view);
-    wfre_graph_close(graph);
-    return 0;
+    return set_up_view(state);
 }
 
 static wfre_status nowhere(void *context, const char *bytes, size_t length, wfre_error *error)
@@ -250,5 +237,5 @@ int main(void)
         cmocka_unit_test(test_exists),
         cmocka_unit_test(test_depth),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tear_down_view);
 }
