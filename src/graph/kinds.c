@@ -1,6 +1,7 @@
 /* Weights of a place are made when it is first asked for: one walk over the edges of those that
- * stand there. Kinds are numbered: directed relations first, then classes, of which only the most
- * common are told apart. */
+ * stand there. So are the fits of all entities, as long as those of all places are not too many.
+ * Kinds are numbered: directed relations first, then classes, of which only the most common are
+ * told apart. */
 #include "graph/kinds.h"
 
 #include <math.h>
@@ -15,8 +16,9 @@
 enum {
     MOST_RELATIONS = 4096, /* directed: weights are a square of them */
     MOST_CLASSES = 4096,
-    STATED = 8,  /* what a stated class of a place counts for, in entities that have it */
-    OFTEN = 4096 /* entities between two looks at the clock */
+    MOST_KEPT = 1 << 24, /* fits, of all places together */
+    STATED = 8,          /* what a stated class of a place counts for, in entities that have it */
+    OFTEN = 4096         /* entities between two looks at the clock */
 };
 static const double DOUBT = 0.5; /* entities that are taken to be as all are */
 static const float STRANGE =
@@ -35,6 +37,7 @@ struct wfre_kinds {
     wfre_relation type;    /* rdf:type, or NONE */
     float *shares;         /* [count]: of all entities that have the kind */
     float **places;        /* [relations]: weights, NULL until asked for */
+    float **fits;          /* [relations]: of all entities; NULL if they would be too many */
 };
 
 /* ---- classes ------------------------------------------------------------------------------ */
@@ -108,6 +111,8 @@ static wfre_status measure_shares(wfre_kinds *k, wfre_error *error)
 {
     k->shares = wfre_alloc_zero(k->count + (size_t)1, sizeof *k->shares);
     k->places = wfre_alloc_zero(k->relations + (size_t)1, sizeof *k->places);
+    if (k->relations * (uint64_t)k->entities <= MOST_KEPT)
+        k->fits = wfre_alloc_zero(k->relations + (size_t)1, sizeof *k->fits);
     if (!k->shares || !k->places)
         return wfre_fail_memory(error, "looking at kinds");
     for (wfre_entity e = 0; e < k->entities; e++) {
@@ -152,7 +157,10 @@ void wfre_kinds_free(wfre_kinds *kinds)
         return;
     for (wfre_relation r = 0; kinds->places && r < kinds->relations; r++)
         wfre_free(kinds->places[r]);
+    for (wfre_relation r = 0; kinds->fits && r < kinds->relations; r++)
+        wfre_free(kinds->fits[r]);
     wfre_free(kinds->places);
+    wfre_free(kinds->fits);
     wfre_free(kinds->shares);
     wfre_free(kinds->classes);
     wfre_free(kinds->class_begin);
@@ -221,24 +229,6 @@ static wfre_status make_weights(const wfre_kinds *k, wfre_relation place, float 
     return WFRE_OK;
 }
 
-wfre_status wfre_kinds_at(wfre_kinds *kinds, wfre_relation place, const float **weights,
-                          wfre_error *error)
-{
-    *weights = kinds->places ? kinds->places[place] : NULL;
-    if (*weights || !kinds->places)
-        return WFRE_OK;
-    float *made = wfre_alloc_zero(kinds->count + (size_t)1, sizeof *made);
-    if (!made)
-        return wfre_fail_memory(error, "looking at kinds");
-    wfre_status status = make_weights(kinds, place, made, error);
-    if (status != WFRE_OK) {
-        wfre_free(made);
-        return status;
-    }
-    *weights = kinds->places[place] = made;
-    return WFRE_OK;
-}
-
 /* ---- fitting ------------------------------------------------------------------------------ */
 
 /* The kinds of an entity, summed up. */
@@ -275,9 +265,41 @@ float wfre_kinds_fit(const wfre_kinds *k, const float *weights, wfre_relation pl
     return fit < LEAST ? LEAST : fit;
 }
 
+/* The fits of all entities, which do not depend on the question; NULL when out of memory. */
+static float *make_fits(const wfre_kinds *k, const float *weights, wfre_relation place)
+{
+    float *fits = wfre_alloc(k->entities + (size_t)1, sizeof *fits);
+    for (wfre_entity e = 0; fits && e < k->entities; e++)
+        fits[e] = wfre_kinds_fit(k, weights, place, e);
+    return fits;
+}
+
+wfre_status wfre_kinds_at(wfre_kinds *kinds, wfre_relation place, const float **weights,
+                          wfre_error *error)
+{
+    *weights = kinds->places ? kinds->places[place] : NULL;
+    if (*weights || !kinds->places)
+        return WFRE_OK;
+    float *made = wfre_alloc_zero(kinds->count + (size_t)1, sizeof *made);
+    if (!made)
+        return wfre_fail_memory(error, "looking at kinds");
+    wfre_status status = make_weights(kinds, place, made, error);
+    if (status != WFRE_OK) {
+        wfre_free(made);
+        return status;
+    }
+    if (kinds->fits)
+        kinds->fits[place] = make_fits(kinds, made, place);
+    *weights = kinds->places[place] = made;
+    return WFRE_OK;
+}
+
 void wfre_kinds_add(const wfre_kinds *kinds, const float *weights, wfre_relation place,
                     float factor, float *row)
 {
-    for (wfre_entity e = 0; e < kinds->entities; e++)
+    const float *fits = kinds->fits ? kinds->fits[place] : NULL;
+    for (wfre_entity e = 0; fits && e < kinds->entities; e++)
+        row[e] += factor * fits[e];
+    for (wfre_entity e = 0; !fits && e < kinds->entities; e++)
         row[e] += factor * wfre_kinds_fit(kinds, weights, place, e);
 }
