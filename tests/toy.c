@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void must(wfre_status status, const wfre_error *error)
 {
@@ -77,6 +78,17 @@ wfre_graph *toy_graph_of(const brute_graph *brute)
                     must(wfre_graph_builder_triple(builder, WFRE_TRAIN, h, 2 * r, t, &error),
                          &error);
     return finish(builder);
+}
+
+void toy_add(wfre_graph_builder *builder, const char *head, const char *relation, const char *tail)
+{
+    wfre_error error;
+    wfre_entity h, t;
+    wfre_relation r;
+    must(wfre_graph_builder_entity(builder, head, strlen(head), &h, &error), &error);
+    must(wfre_graph_builder_relation(builder, relation, strlen(relation), &r, &error), &error);
+    must(wfre_graph_builder_entity(builder, tail, strlen(tail), &t, &error), &error);
+    must(wfre_graph_builder_triple(builder, WFRE_TRAIN, h, r, t, &error), &error);
 }
 
 wfre_model *toy_model(const wfre_graph *graph, uint32_t dim, uint32_t bases, uint64_t seed)

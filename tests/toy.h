@@ -15,6 +15,9 @@ wfre_graph *toy_pairs_graph(uint32_t pairs);
 /* The same edges as the matrices, all in train. */
 wfre_graph *toy_graph_of(const brute_graph *brute);
 
+/* One triple of names more, in train. */
+void toy_add(wfre_graph_builder *builder, const char *head, const char *relation, const char *tail);
+
 /* A random model of the default kind in this size. */
 wfre_model *toy_model(const wfre_graph *graph, uint32_t dim, uint32_t bases, uint64_t seed);
 

@@ -59,6 +59,7 @@ typedef struct wfre_way {
     double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
     double edge_joined; /* by edges: what the logit gains where another relation joins the ends */
     double edge_kinds;  /* by edges: weight of whether the answer is of a kind that stands there */
+    double edge_alike;  /* by edges: weight of what those do that share facts with the ends */
     double
         missing_rate; /* share of what is true that the graph lacks; 0: as much as was held out */
 } wfre_way;

@@ -1,6 +1,7 @@
-/* Four passes over the queries: the first fits what it counts that an edge's ends are joined
- * already, the second the weight of kinds, the third the room, the fourth the sharpness, on which
- * the order of single edges hardly depends, and compares with embedding. */
+/* Five passes over the queries: the first fits what it counts that an edge's ends are joined
+ * already, the second the weight of what those do that are alike, the third that of kinds, the
+ * fourth the room, the fifth the sharpness, on which the order of single edges hardly depends, and
+ * compares with embedding. */
 #include "fit/edges.h"
 
 #include <math.h>
@@ -16,9 +17,10 @@ enum {
     NOT_JOINED = 3,  /* of these: 0 */
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
     KINDS = 5,       /* 0, 0.125, 0.25, 0.5, 1 */
+    ALIKES = 5,      /* 0, 0.5, 1, 2, 4 */
     SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
-    USUAL = 2,       /* of rooms, kinds and sharpnesses */
-    PASSES = 4
+    USUAL = 2,       /* of rooms, kinds, alikes and sharpnesses */
+    PASSES = 5
 };
 
 static double joined_at(double index)
@@ -37,6 +39,11 @@ static double kinds_at(double index)
     return index < 1 ? 0.125 * index : exp2(index - 4);
 }
 
+static double alike_at(double index)
+{
+    return index < 1 ? 0.5 * index : exp2(index - 2);
+}
+
 static double sharpness_at(double index)
 {
     return exp2((index - 3) / 2);
@@ -50,7 +57,7 @@ typedef struct fitting {
     bool late;      /* the time ran out within a batch, which does not count then */
     bool prepared;  /* there was time enough for estimates by embedding */
     const wfre_monitor *monitor;
-    wfre_tally joins, rooms, kinds, sharpnesses;
+    wfre_tally joins, rooms, kinds, alikes, sharpnesses;
     double against_embedding[SHARPNESSES]; /* what each gains */
 } fitting;
 
@@ -119,6 +126,19 @@ static wfre_status fit_kinds(fitting *f, const wfre_rank_query *queries, size_t 
     }
     for (size_t q = 0; q < count && !f->late; q++)
         wfre_tally_add(&f->kinds, mrr[q]);
+    return WFRE_OK;
+}
+
+static wfre_status fit_alike(fitting *f, const wfre_rank_query *queries, size_t count,
+                             wfre_error *error)
+{
+    double mrr[BATCH][ALIKES];
+    for (int i = 0; i < ALIKES; i++) {
+        f->way.edge_alike = alike_at(i);
+        CHECK(rank(f, queries, count, &mrr[0][i], ALIKES, error));
+    }
+    for (size_t q = 0; q < count && !f->late; q++)
+        wfre_tally_add(&f->alikes, mrr[q]);
     return WFRE_OK;
 }
 
@@ -201,9 +221,11 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
                  .joins = {.values = JOINS, .base = NOT_JOINED},
                  .rooms = {.values = ROOMS, .base = USUAL},
                  .kinds = {.values = KINDS, .base = USUAL},
+                 .alikes = {.values = ALIKES, .base = USUAL},
                  .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
     f.way.by = WFRE_BY_EDGES;
     f.way.edge_kinds = kinds_at(USUAL);
+    f.way.edge_alike = alike_at(USUAL);
     bool enough = true;
     if (seconds > 0)
         CHECK(is_time(&f, queries, count, &enough, error));
@@ -211,6 +233,8 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
         count = 0;
     CHECK(pass(&f, queries, count, true, fit_joined, error));
     f.way.edge_joined = rounded(joined_at(wfre_tally_best(&f.joins)));
+    CHECK(pass(&f, queries, count, true, fit_alike, error));
+    f.way.edge_alike = rounded(alike_at(wfre_tally_best(&f.alikes)));
     CHECK(pass(&f, queries, count, true, fit_kinds, error));
     f.way.edge_kinds = rounded(kinds_at(wfre_tally_best(&f.kinds)));
     CHECK(pass(&f, queries, count, true, fit_room, error));

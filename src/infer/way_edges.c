@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "exact/set.h"
+#include "infer/alike.h"
 #include "infer/probability.h"
 #include "query/normal.h"
 
@@ -58,12 +59,15 @@ struct wfre_edges {
     uint32_t *indexes;    /* [rows, REFINED] pairs that are scored exactly */
     wfre_entity *targets; /* [rows, REFINED] */
     float *exact;         /* [rows, REFINED] */
-    size_t count_capacity, refined_capacity, index_capacity, target_capacity, exact_capacity;
-    float *leaves;  /* [leaves, entities] */
-    float *fan;     /* [MOST_FOLLOWED, entities]: edges of a projection at work */
-    float *second;  /* [entities]: the second best way of a projection at work */
-    float *scratch; /* [threads, entities] */
-    float **levels; /* of the tree: the set of a child, [entities] each */
+    float *gains;         /* [rows, REFINED] */
+    size_t count_capacity, refined_capacity, index_capacity, target_capacity, exact_capacity,
+        gain_capacity;
+    wfre_alike **alikes; /* [threads]; NULL until needed */
+    float *leaves;       /* [leaves, entities] */
+    float *fan;          /* [MOST_FOLLOWED, entities]: edges of a projection at work */
+    float *second;       /* [entities]: the second best way of a projection at work */
+    float *scratch;      /* [threads, 2, entities] */
+    float **levels;      /* of the tree: the set of a child, [entities] each */
     size_t leaf_capacity, fan_capacity, level_count, level_capacity;
     uint32_t *begin; /* 0, 1, 2, ... */
     size_t begin_capacity;
@@ -126,7 +130,8 @@ wfre_status wfre_edges_create(wfre_session *session, wfre_edges **edges, wfre_er
     e->session = session;
     e->entities = session->engine->model->entity_count;
     e->vectors = wfre_linalg_vectors(session->linalg);
-    e->scratch = wfre_alloc_tensor(wfre_pool_threads(session->pool) * e->entities, sizeof(float));
+    e->scratch =
+        wfre_alloc_tensor(2 * wfre_pool_threads(session->pool) * e->entities, sizeof(float));
     e->second = wfre_alloc_tensor(e->entities, sizeof(float));
     if (!e->scratch || !e->second) {
         wfre_edges_free(e);
@@ -143,6 +148,9 @@ void wfre_edges_free(wfre_edges *edges)
     for (size_t i = 0; i < edges->level_count; i++)
         wfre_free(edges->levels[i]);
     wfre_free(edges->levels);
+    for (unsigned i = 0; edges->alikes && i < wfre_pool_threads(edges->session->pool); i++)
+        wfre_alike_free(edges->alikes[i]);
+    wfre_free((void *)edges->alikes);
     wfre_free(edges->leaves);
     wfre_free(edges->fan);
     wfre_free(edges->second);
@@ -155,6 +163,7 @@ void wfre_edges_free(wfre_edges *edges)
     wfre_free(edges->indexes);
     wfre_free(edges->targets);
     wfre_free(edges->exact);
+    wfre_free(edges->gains);
     wfre_free(edges->sources);
     wfre_free((void *)edges->trees);
     wfre_arena_free(&edges->arena);
@@ -166,10 +175,11 @@ void wfre_edges_free(wfre_edges *edges)
 typedef struct prediction {
     wfre_edges *edges;
     const source *sources;
-    float *rows;                 /* [sources, entities]: scores, then logits, then truth values */
-    wfre_hit *refined;           /* [sources, REFINED]: the likeliest of each, with their logits */
-    uint32_t *counts;            /* [sources]: how many those are; NULL if all scores are exact */
-    const float *exact;          /* [sources, REFINED]: their scores */
+    float *rows;        /* [sources, entities]: scores, then logits, then truth values */
+    wfre_hit *refined;  /* [sources, REFINED]: the likeliest of each, with their logits */
+    uint32_t *counts;   /* [sources]: how many those are; NULL if all scores are exact */
+    const float *exact; /* [sources, REFINED]: their scores */
+    float *gains;       /* [sources, REFINED]: what their logits gained beyond the model's */
     const float *const *weights; /* [sources]: of kinds where they lead to */
 } prediction;
 
@@ -185,53 +195,16 @@ static double unit_of(const wfre_edges *e)
     return e->way.edge_sharpness * e->session->engine->model->settings.rho;
 }
 
-/* What the room of a target adds to its logit if `group` holds the edges that lead to it by this
- * relation already; an entity without such a group gets nothing. */
-static float room_of(const wfre_edges *e, wfre_relation relation, uint32_t group)
-{
-    if (group == WFRE_NONE)
-        return 0;
-    size_t degree = wfre_group_targets(e->known, group).count;
-    return (float)(e->way.edge_sharpness * e->way.edge_room) *
-           (wfre_missing_counts_log(e->room, relation ^ 1, degree) -
-            wfre_missing_counts_log(e->room, relation ^ 1, 0));
-}
-
-/* Whether the graph has an edge by another relation. */
-static bool is_joined(const wfre_edges *e, source from, wfre_entity to)
-{
-    const wfre_adjacency *known = e->known;
-    bool joined = false;
-    uint32_t first, end = wfre_entity_edges(known, from.entity, &first);
-    for (uint32_t i = first; !joined && i < end; i++) {
-        wfre_edge_group edge = wfre_entity_edge(known, i);
-        joined = edge.relation != from.relation &&
-                 wfre_list_has(wfre_group_targets(known, edge.group), to);
-    }
-    return joined;
-}
-
-/* What a target's logit gains beyond the model's. */
-static double gain_of(const prediction *p, size_t index, wfre_entity to)
-{
-    const wfre_edges *e = p->edges;
-    source from = p->sources[index];
-    const float *weights = e->kinds ? p->weights[index] : NULL;
-    double kind = weights ? (double)wfre_kinds_fit(e->kinds, weights, from.relation ^ 1, to) : 0;
-    uint32_t group = wfre_find_group(e->known, from.relation ^ 1, to);
-    double joined = e->way.edge_joined != 0 && is_joined(e, from, to) ? e->way.edge_joined : 0;
-    return (double)room_of(e, from.relation, group) + joined + e->way.edge_kinds * kind;
-}
-
-/* Adds to the row what its targets gain; `joined` is scratch of the same size. */
-static void add_gains(const wfre_edges *e, source from, float *row, float *joined)
+/* Adds what targets gain by their room, and by being joined; `joined` is scratch of the same size.
+ * A target without a group of edges that lead to it by this relation has no room to speak of. */
+static void add_places(const wfre_edges *e, source from, float *gains, float *joined)
 {
     const wfre_adjacency *known = e->known;
     uint32_t first, end = wfre_relation_groups(known, from.relation ^ 1, &first);
-    const float *logs = e->room->logs + e->room->begin[from.relation ^ 1]; /* as in room_of */
+    const float *logs = e->room->logs + e->room->begin[from.relation ^ 1];
     float weight = (float)(e->way.edge_sharpness * e->way.edge_room);
     for (uint32_t g = first; g < end; g++)
-        row[known->group_entity[g]] +=
+        gains[known->group_entity[g]] +=
             weight * (logs[known->group_begin[g + 1] - known->group_begin[g]] - logs[0]);
     if (e->way.edge_joined == 0)
         return;
@@ -243,7 +216,22 @@ static void add_gains(const wfre_edges *e, source from, float *row, float *joine
         for (size_t t = 0; edge.relation != from.relation && t < targets.count; t++)
             joined[targets.ids[t]] = 1; /* once, however many relations there are */
     }
-    e->vectors->axpy(e->entities, (float)e->way.edge_joined, joined, row);
+    e->vectors->axpy(e->entities, (float)e->way.edge_joined, joined, gains);
+}
+
+/* What the logits of all targets gain beyond the model's. */
+static void find_gains(const prediction *p, size_t index, unsigned worker, float *gains)
+{
+    const wfre_edges *e = p->edges;
+    source from = p->sources[index];
+    memset(gains, 0, e->entities * sizeof *gains);
+    add_places(e, from, gains, gains + e->entities);
+    if (e->kinds && p->weights[index])
+        wfre_kinds_add(e->kinds, p->weights[index], from.relation ^ 1, (float)e->way.edge_kinds,
+                       gains);
+    if (e->way.edge_alike != 0)
+        wfre_alike_add(e->alikes[worker], e->known, from.relation, from.entity,
+                       (float)(e->way.edge_sharpness * e->way.edge_alike), gains);
 }
 
 /* From scores to logits, but for what is the same for all targets; and the likeliest targets
@@ -254,16 +242,17 @@ static void weigh_row(void *context, size_t index, unsigned worker)
     const wfre_edges *e = p->edges;
     source from = p->sources[index];
     float *row = p->rows + index * e->entities;
+    float *gains = e->scratch + 2 * worker * e->entities;
+    find_gains(p, index, worker, gains);
     e->vectors->scale(e->entities, (float)unit_of(e), row);
-    add_gains(e, from, row, e->scratch + worker * e->entities);
-    if (e->kinds && p->weights[index])
-        wfre_kinds_add(e->kinds, p->weights[index], from.relation ^ 1, (float)e->way.edge_kinds,
-                       row);
+    e->vectors->axpy(e->entities, 1, gains, row);
     if (!p->counts)
         return;
     wfre_best best = {.hits = p->refined + index * REFINED, .top = REFINED};
     wfre_best_offer_all(&best, e->vectors, row, e->entities, known_targets(e, from));
     p->counts[index] = (uint32_t)best.count;
+    for (size_t i = 0; i < best.count; i++)
+        p->gains[index * REFINED + i] = gains[best.hits[i].entity];
 }
 
 /* Puts exact scores in place of estimates. Where all of these turn out higher than estimated, so
@@ -275,7 +264,7 @@ static void correct_row(const prediction *p, size_t index, float *row)
     double unit = unit_of(e), mean = 0, change[REFINED];
     uint32_t count = p->counts[index];
     for (uint32_t i = 0; i < count; i++) {
-        double estimate = (double)row[hits[i].entity] - gain_of(p, index, hits[i].entity);
+        double estimate = (double)row[hits[i].entity] - (double)p->gains[index * REFINED + i];
         change[i] = unit * (double)p->exact[index * REFINED + i] - estimate;
         mean += change[i] / count;
     }
@@ -330,7 +319,7 @@ static void judge_row(void *context, size_t index, unsigned worker)
     const prediction *p = context;
     const wfre_edges *e = p->edges;
     wfre_list known = known_targets(e, p->sources[index]);
-    float *row = p->rows + index * e->entities, *other = e->scratch + worker * e->entities;
+    float *row = p->rows + index * e->entities, *other = e->scratch + 2 * worker * e->entities;
     if (p->counts)
         correct_row(p, index, row);
     float highest = e->vectors->maximum(e->entities, row);
@@ -413,7 +402,8 @@ static bool reserve_refined(wfre_edges *e, size_t count)
            WFRE_RESERVE(&e->refined, &e->refined_capacity, pairs) &&
            WFRE_RESERVE(&e->indexes, &e->index_capacity, pairs) &&
            WFRE_RESERVE(&e->targets, &e->target_capacity, pairs) &&
-           WFRE_RESERVE(&e->exact, &e->exact_capacity, pairs);
+           WFRE_RESERVE(&e->exact, &e->exact_capacity, pairs) &&
+           WFRE_RESERVE(&e->gains, &e->gain_capacity, pairs);
 }
 
 /* The histograms of what the sources lead to. */
@@ -448,6 +438,23 @@ static wfre_status weigh_kinds(wfre_edges *e, const source *sources, size_t coun
                              error);
 }
 
+/* Makes ready to look at those that are alike, if they count. */
+static wfre_status prepare_alike(wfre_edges *e, wfre_error *error)
+{
+    unsigned threads = wfre_pool_threads(e->session->pool);
+    if (e->way.edge_alike == 0)
+        return WFRE_OK;
+    if (!e->alikes)
+        e->alikes = wfre_alloc_zero(threads, sizeof *e->alikes);
+    for (unsigned i = 0; e->alikes && i < threads; i++) {
+        if (!e->alikes[i])
+            e->alikes[i] = wfre_alike_create(e->entities);
+        if (!e->alikes[i])
+            return wfre_fail_memory(error, "predicting edges");
+    }
+    return e->alikes ? WFRE_OK : wfre_fail_memory(error, "predicting edges");
+}
+
 static wfre_status predict_together(wfre_edges *e, const source *sources, size_t count, float *rows,
                                     wfre_error *error)
 {
@@ -458,7 +465,9 @@ static wfre_status predict_together(wfre_edges *e, const source *sources, size_t
     CHECK(embed_sources(e, sources, count, &embedding, error));
     CHECK(wfre_search_scores(e->session->searcher, embedding.rows, count, exact, rows, error));
     CHECK(weigh_kinds(e, sources, count, error));
-    prediction p = {e, sources, rows, e->refined, exact ? NULL : e->counts, e->exact, e->weights};
+    CHECK(prepare_alike(e, error));
+    prediction p = {e,        sources,  rows,      e->refined, exact ? NULL : e->counts,
+                    e->exact, e->gains, e->weights};
     CHECK(wfre_pool_try(e->session->pool, count, weigh_row, &p, error));
     if (!exact)
         CHECK(refine(e, embedding.rows, count, &p, error));

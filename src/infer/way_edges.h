@@ -11,7 +11,8 @@
  *
  *   likely(x, r, y) = odds / (1 + odds)
  *   odds = room(r, x) * softmax over y of sharpness * (logit of y for (p,r,(e,x))
- *                                                     + weight * log room(r^-1, y))
+ *                                                     + weight * log room(r^-1, y)
+ *                                                     + alike * gain of y)
  *                                         + joined if another relation than r joins x and y
  *                                         + kinds * fit of y where r leads to
  *
@@ -20,8 +21,9 @@
  * model learns what goes together from what is known, and what is missing may differ in that: in
  * some graphs a pair that has an edge is likely to lack another, in others nothing was held out
  * between such pairs. How an entity fits an end of a relation by what it is otherwise is in
- * graph/kinds.h. A projection follows known edges from every x, and predicted ones from the
- * best few.
+ * graph/kinds.h, and what those do that share facts with x and y in infer/alike.h: counting says
+ * what a model has not learned. A projection follows known edges from every x, and predicted ones
+ * from the best few.
  *
  * All values are logarithms. */
 #ifndef WFRE_SRC_INFER_WAY_EDGES_H

@@ -69,6 +69,9 @@ const wfre_setting wfre_model_table[] = {
     {"edge-kinds", WFRE_SETTING_REAL, FIELD(way.edge_kinds), 0, 100, NULL,
      "how much it counts that an entity is of another kind than those at this end of the relation",
      WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
+    {"edge-alike", WFRE_SETTING_REAL, FIELD(way.edge_alike), 0, 100, NULL,
+     "how much it counts that entities which share facts with the ends have such an edge",
+     WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
 
@@ -132,7 +135,8 @@ void wfre_model_settings_default(wfre_model_settings *settings)
                 .edge_sharpness = 0.7,
                 .edge_room = 0.4,
                 .edge_joined = 0,
-                .edge_kinds = 0},
+                .edge_kinds = 0,
+                .edge_alike = 0},
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }
@@ -140,8 +144,9 @@ void wfre_model_settings_default(wfre_model_settings *settings)
 uint64_t wfre_way_hash(const wfre_way *way)
 {
     uint64_t parts[] = {way->by, way->unions, way->exhaustive};
-    double numbers[] = {way->lift[0],   way->lift[1],     way->lift[2],    way->edge_sharpness,
-                        way->edge_room, way->edge_joined, way->edge_kinds, way->missing_rate};
+    double numbers[] = {way->lift[0],        way->lift[1],    way->lift[2],
+                        way->edge_sharpness, way->edge_room,  way->edge_joined,
+                        way->edge_kinds,     way->edge_alike, way->missing_rate};
     _Static_assert(WFRE_LIFTS == 3, "all lifts are hashed");
     return wfre_hash(numbers, sizeof numbers, wfre_hash(parts, sizeof parts, 0));
 }
@@ -164,10 +169,12 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
     if (!(settings->way.edge_sharpness > 0) || !isfinite(settings->way.edge_sharpness) ||
         !(settings->way.edge_room >= 0) || !isfinite(settings->way.edge_room) ||
         !isfinite(settings->way.edge_joined) || !(settings->way.edge_kinds >= 0) ||
-        !isfinite(settings->way.edge_kinds))
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "edge-sharpness must be positive, edge-room and edge-kinds not negative, "
-                         "edge-joined finite");
+        !isfinite(settings->way.edge_kinds) || !(settings->way.edge_alike >= 0) ||
+        !isfinite(settings->way.edge_alike))
+        return wfre_fail(
+            error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+            "edge-sharpness must be positive, edge-room, edge-kinds and edge-alike not "
+            "negative, edge-joined finite");
     wfre_score *score = NULL;
     wfre_status status = family->distance(settings, &score, error);
     wfre_score_free(score);

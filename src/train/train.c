@@ -282,17 +282,18 @@ static double left(const training *s, double share)
 static wfre_status fit_edges(training *s, const wfre_validation *queries, double seconds,
                              wfre_model *model, wfre_error *error)
 {
-    char line[200];
+    char line[240];
     model->settings.way.by = WFRE_BY_EDGES;
     if (!queries)
         return WFRE_OK;
     CHECK(wfre_validation_edges(queries, model, s->effort.share, seconds, s->monitor, error));
     (void)wfre_format(line, sizeof line,
                       "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f, "
-                      "\"edge_joined\": %.4f, \"edge_kinds\": %.4f}\n",
+                      "\"edge_joined\": %.4f, \"edge_kinds\": %.4f, \"edge_alike\": %.4f}\n",
                       model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
                       model->settings.way.edge_sharpness, model->settings.way.edge_room,
-                      model->settings.way.edge_joined, model->settings.way.edge_kinds);
+                      model->settings.way.edge_joined, model->settings.way.edge_kinds,
+                      model->settings.way.edge_alike);
     return wfre_outputs_log(&s->outputs, line, error);
 }
 
@@ -477,11 +478,12 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
     if (settings->edges && (settings->model.way.edge_sharpness != usual.way.edge_sharpness ||
                             settings->model.way.edge_room != usual.way.edge_room ||
                             settings->model.way.edge_joined != usual.way.edge_joined ||
-                            settings->model.way.edge_kinds != usual.way.edge_kinds))
+                            settings->model.way.edge_kinds != usual.way.edge_kinds ||
+                            settings->model.way.edge_alike != usual.way.edge_alike))
         return wfre_fail(
             error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-            "edge-sharpness, edge-room, edge-joined and edge-kinds are fitted when all "
-            "is learned; `answering=edges` leaves them as they are set");
+            "edge-sharpness, edge-room, edge-joined, edge-kinds and edge-alike are fitted when "
+            "all is learned; `answering=edges` leaves them as they are set");
     return WFRE_OK;
 }
 

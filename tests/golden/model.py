@@ -109,6 +109,23 @@ def kinds_fit(edges, place, y):
     return max(min(total * (1 + 3 * strange / max(kinds, 1)), 0), -16)
 
 
+def alike_gain(edges, relation, x, y):
+    """What those do that share facts with the ends of an edge that is not known."""
+    if y in edges[relation, x]:
+        return 0
+    head = tail = 0
+    for s in range(2 * RELATIONS):
+        for z in edges[s, x]:
+            others = edges[s ^ 1, z] - {x}
+            have = sum(1 for e in others if y in edges[relation, e])
+            head = max(head, have / (len(others) + 5) if have >= 2 else 0)
+        for z in edges[s, y]:
+            have = len(edges[s ^ 1, z] & edges[relation, x])
+            if have >= 2 and (s, z) != (relation ^ 1, x):
+                tail = max(tail, have / (len(edges[s ^ 1, z]) + 5))
+    return math.log(1 + 50 * head) + math.log(1 + 50 * tail)
+
+
 def edge_truths(model, edges, relation, x):
     """log of the truth values of all edges from x."""
     sharp, weight = model.number("edge-sharpness"), model.number("edge-room")
@@ -122,6 +139,7 @@ def edge_truths(model, edges, relation, x):
             logits[y] += sharp * weight * gain
         if any(y in edges[s, x] for s in range(2 * RELATIONS) if s != relation):
             logits[y] += model.number("edge-joined")
+        logits[y] += sharp * model.number("edge-alike") * alike_gain(edges, relation, x, y)
         logits[y] += model.number("edge-kinds") * kinds_fit(edges, relation ^ 1, y)
     softmax = logits - logits.max() - math.log(np.exp(logits - logits.max()).sum())
     kind, n = (0, len(known)) if known else (1, 1)

@@ -79,6 +79,51 @@ static bool joined(const brute_graph *brute, wfre_relation relation, uint32_t x,
     return found;
 }
 
+/* Of the others that have a fact, how many have the edge to y: the largest share of all facts of x.
+ */
+static double head_share(const brute_graph *brute, wfre_relation relation, uint32_t x, uint32_t y)
+{
+    double best = 0;
+    for (wfre_relation s = 0; s < 2 * brute->relations; s++)
+        for (uint32_t z = 0; z < brute->entities; z++) {
+            double others = 0, have = 0;
+            for (uint32_t e = 0; e < brute->entities; e++) {
+                bool other = e != x && has_edge(brute, s, e, z);
+                others += other;
+                have += other && has_edge(brute, relation, e, y);
+            }
+            if (has_edge(brute, s, x, z) && have >= 2)
+                best = fmax(best, have / (others + 5));
+        }
+    return best;
+}
+
+/* Of all that have a fact of y, how many x has the edge to; but not by that edge itself. */
+static double tail_share(const brute_graph *brute, wfre_relation relation, uint32_t x, uint32_t y)
+{
+    double best = 0;
+    for (wfre_relation s = 0; s < 2 * brute->relations; s++)
+        for (uint32_t z = 0; z < brute->entities; z++) {
+            double all = 0, have = 0;
+            for (uint32_t e = 0; e < brute->entities; e++) {
+                all += has_edge(brute, s, e, z);
+                have += has_edge(brute, s, e, z) && has_edge(brute, relation, x, e);
+            }
+            bool own = s == (relation ^ 1) && z == x;
+            if (!own && has_edge(brute, s, y, z) && have >= 2)
+                best = fmax(best, have / (all + 5));
+        }
+    return best;
+}
+
+static double alike_gain(const brute_graph *brute, wfre_relation relation, uint32_t x, uint32_t y)
+{
+    if (has_edge(brute, relation, x, y))
+        return 0;
+    return log(1 + 50 * head_share(brute, relation, x, y)) +
+           log(1 + 50 * tail_share(brute, relation, x, y));
+}
+
 /* The logarithms of the truth values of the edges from x. */
 static void edges_from(const definition *d, wfre_relation relation, uint32_t x, double *out)
 {
@@ -94,7 +139,8 @@ static void edges_from(const definition *d, wfre_relation relation, uint32_t x, 
     assert_int_equal(query.hit_count, d->brute->entities);
     for (size_t i = 0; i < query.hit_count; i++) {
         double logit = wfre_by_embedding.logit(d->model, hits[i].score) +
-                       settings->way.edge_room * room(d->brute, relation ^ 1, hits[i].entity);
+                       settings->way.edge_room * room(d->brute, relation ^ 1, hits[i].entity) +
+                       settings->way.edge_alike * alike_gain(d->brute, relation, x, hits[i].entity);
         out[hits[i].entity] = settings->way.edge_sharpness * logit;
         if (joined(d->brute, relation, x, hits[i].entity))
             out[hits[i].entity] += settings->way.edge_joined;
@@ -175,6 +221,7 @@ static void trial(uint64_t seed)
     settings.way.edge_room = (double)wfre_rng_float(&rng);
     settings.way.edge_joined = seed % 4 == 0 ? 0 : 4 * (double)wfre_rng_float(&rng) - 2;
     settings.way.edge_kinds = seed % 3 == 0 ? 0 : 2 * (double)wfre_rng_float(&rng);
+    settings.way.edge_alike = seed % 5 == 0 ? 0 : 2 * (double)wfre_rng_float(&rng);
     wfre_model *model;
     definition d = {.brute = &brute, .graph = graph};
     assert_ok(wfre_model_create(graph, &settings, seed, &model, error));

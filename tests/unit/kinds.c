@@ -9,17 +9,6 @@ enum { PEOPLE = 60, ALBUMS = 30, MEMBERS = 30 };
 #define TYPE "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 #define DOMAIN "http://www.w3.org/2000/01/rdf-schema#domain"
 
-static void add(wfre_graph_builder *builder, const char *head, const char *relation,
-                const char *tail)
-{
-    wfre_entity h, t;
-    wfre_relation r;
-    assert_ok(wfre_graph_builder_entity(builder, head, strlen(head), &h, error));
-    assert_ok(wfre_graph_builder_relation(builder, relation, strlen(relation), &r, error));
-    assert_ok(wfre_graph_builder_entity(builder, tail, strlen(tail), &t, error));
-    assert_ok(wfre_graph_builder_triple(builder, WFRE_TRAIN, h, r, t, error));
-}
-
 static const char *numbered(const char *word, int number, char text[32])
 {
     (void)snprintf(text, 32, "%s%d", word, number);
@@ -35,22 +24,22 @@ static wfre_graph *music(bool stated)
     char a[32], b[32];
     assert_ok(wfre_graph_builder_create(&builder, error));
     for (int i = 0; i < PEOPLE; i++) {
-        add(builder, numbered("person", i, a), "lives", numbered("city", i % 15, b));
-        add(builder, numbered("person", i, a), "plays", numbered("instrument", i % 14, b));
-        add(builder, numbered("person", i, a), TYPE, "Person");
+        toy_add(builder, numbered("person", i, a), "lives", numbered("city", i % 15, b));
+        toy_add(builder, numbered("person", i, a), "plays", numbered("instrument", i % 14, b));
+        toy_add(builder, numbered("person", i, a), TYPE, "Person");
         if (i < MEMBERS)
-            add(builder, numbered("person", i, a), "member", numbered("band", i % 13, b));
+            toy_add(builder, numbered("person", i, a), "member", numbered("band", i % 13, b));
     }
     for (int i = 0; i < ALBUMS; i++) {
-        add(builder, numbered("album", i, a), "artist", numbered("band", i % 13, b));
-        add(builder, numbered("album", i, a), "genre", numbered("genre", i % 12, b));
-        add(builder, numbered("album", i, a), TYPE, "Album");
+        toy_add(builder, numbered("album", i, a), "artist", numbered("band", i % 13, b));
+        toy_add(builder, numbered("album", i, a), "genre", numbered("genre", i % 12, b));
+        toy_add(builder, numbered("album", i, a), TYPE, "Album");
     }
-    add(builder, "somebody", "sculpts", "stone");
-    add(builder, "only a person", TYPE, "Person");
-    add(builder, "only an album", TYPE, "Album");
+    toy_add(builder, "somebody", "sculpts", "stone");
+    toy_add(builder, "only a person", TYPE, "Person");
+    toy_add(builder, "only an album", TYPE, "Album");
     if (stated)
-        add(builder, "sculpts", DOMAIN, "Person");
+        toy_add(builder, "sculpts", DOMAIN, "Person");
     assert_ok(wfre_graph_builder_finish(builder, &graph, error));
     wfre_graph_builder_free(builder);
     return graph;
