@@ -17,7 +17,7 @@ enum {
     NOT_JOINED = 3,  /* of these: 0 */
     ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
     KINDS = 5,       /* 0, 0.125, 0.25, 0.5, 1 */
-    ALIKES = 5,      /* 0, 0.5, 1, 2, 4 */
+    ALIKES = 6,      /* 0, 0.5, 1, 2, 4, 8 */
     SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
     USUAL = 2,       /* of rooms, kinds, alikes and sharpnesses */
     PASSES = 5

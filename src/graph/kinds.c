@@ -111,9 +111,10 @@ static wfre_status measure_shares(wfre_kinds *k, wfre_error *error)
 {
     k->shares = wfre_alloc_zero(k->count + (size_t)1, sizeof *k->shares);
     k->places = wfre_alloc_zero(k->relations + (size_t)1, sizeof *k->places);
-    if (k->relations * (uint64_t)k->entities <= MOST_KEPT)
+    bool kept = k->relations * (uint64_t)k->entities <= MOST_KEPT;
+    if (kept)
         k->fits = wfre_alloc_zero(k->relations + (size_t)1, sizeof *k->fits);
-    if (!k->shares || !k->places)
+    if (!k->shares || !k->places || (kept && !k->fits))
         return wfre_fail_memory(error, "looking at kinds");
     for (wfre_entity e = 0; e < k->entities; e++) {
         if (e % OFTEN == 0)
@@ -265,13 +266,17 @@ float wfre_kinds_fit(const wfre_kinds *k, const float *weights, wfre_relation pl
     return fit < LEAST ? LEAST : fit;
 }
 
-/* The fits of all entities, which do not depend on the question; NULL when out of memory. */
-static float *make_fits(const wfre_kinds *k, const float *weights, wfre_relation place)
+/* The fits of all entities, which do not depend on the question. */
+static wfre_status make_fits(const wfre_kinds *k, const float *weights, wfre_relation place,
+                             wfre_error *error)
 {
     float *fits = wfre_alloc(k->entities + (size_t)1, sizeof *fits);
-    for (wfre_entity e = 0; fits && e < k->entities; e++)
+    if (!fits)
+        return wfre_fail_memory(error, "looking at kinds");
+    for (wfre_entity e = 0; e < k->entities; e++)
         fits[e] = wfre_kinds_fit(k, weights, place, e);
-    return fits;
+    k->fits[place] = fits;
+    return WFRE_OK;
 }
 
 wfre_status wfre_kinds_at(wfre_kinds *kinds, wfre_relation place, const float **weights,
@@ -284,12 +289,12 @@ wfre_status wfre_kinds_at(wfre_kinds *kinds, wfre_relation place, const float **
     if (!made)
         return wfre_fail_memory(error, "looking at kinds");
     wfre_status status = make_weights(kinds, place, made, error);
+    if (status == WFRE_OK && kinds->fits)
+        status = make_fits(kinds, made, place, error);
     if (status != WFRE_OK) {
         wfre_free(made);
         return status;
     }
-    if (kinds->fits)
-        kinds->fits[place] = make_fits(kinds, made, place);
     *weights = kinds->places[place] = made;
     return WFRE_OK;
 }
