@@ -5,7 +5,7 @@
 #include "measure/rank.h"
 
 /* It ranks no more queries than these for one of its five numbers. */
-enum { WFRE_EDGES_QUERIES = 280 };
+enum { WFRE_EDGES_QUERIES = 840 };
 
 /* Sets edge_joined, edge_alike, edge_kinds and edge_room of a way to what ranks the hard answers of
  * all queries best, its edge_sharpness to what ranks those of all but single edges best (all as

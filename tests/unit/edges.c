@@ -38,6 +38,7 @@ static int set_up(void **state)
     settings.rho = 14;
     settings.score.radius = 1;
     settings.way.by = WFRE_BY_EDGES;
+    settings.way.edge_alike = 1;
     graph = toy_random_graph(7, ENTITIES, 3, 8000);
     assert_ok(wfre_pool_create(2, &pool, error));
     assert_ok(wfre_model_create(graph, &settings, 1, &model, error));
@@ -343,6 +344,51 @@ static void test_fit_kinds(void **state)
     wfre_graph_close(pairs);
 }
 
+/* A town for each query, with six people of whom the first does not speak its language. */
+static wfre_graph *towns(void)
+{
+    wfre_graph_builder *builder;
+    wfre_graph *made;
+    assert_ok(wfre_graph_builder_create(&builder, error));
+    for (int i = 0; i < 6 * QUERIES; i++) {
+        char person[16], town[16], language[16];
+        (void)snprintf(person, sizeof person, "p%d", i);
+        (void)snprintf(town, sizeof town, "town%d", i / 6);
+        (void)snprintf(language, sizeof language, "language%d", i / 6);
+        toy_add(builder, person, "lives", town);
+        if (i % 6 > 0)
+            toy_add(builder, person, "speaks", language);
+    }
+    assert_ok(wfre_graph_builder_finish(builder, &made, error));
+    wfre_graph_builder_free(builder);
+    return made;
+}
+
+/* What one lacks that the others of the town have is the answer, or what another town has. */
+static void test_fit_alike(void **state)
+{
+    (void)state;
+    wfre_graph *of = towns();
+    for (int alike = 0; alike < 2; alike++) {
+        wfre_model *one;
+        assert_ok(wfre_model_create(of, &model->settings, 1, &one, error));
+        wfre_way way = one->settings.way;
+        for (int q = 0; q < QUERIES; q++) {
+            char person[16], language[16];
+            (void)snprintf(person, sizeof person, "p%d", 6 * q);
+            (void)snprintf(language, sizeof language, "language%d", (q + !alike) % QUERIES);
+            answers[q] = wfre_graph_named_entity(of, language, strlen(language));
+            wfre_entity x = wfre_graph_named_entity(of, person, strlen(person));
+            queries[q] = (wfre_rank_query){
+                .tree = edge(2, x), .hard = {&answers[q], 1}, .standings = &standings[q]};
+        }
+        assert_int_equal(fit(of, one, &way, QUERIES, NULL), WFRE_OK);
+        assert_true(alike ? way.edge_alike > 1 : way.edge_alike < 1);
+        wfre_model_free(one);
+    }
+    wfre_graph_close(of);
+}
+
 /* Puts an entity where a question is embedded, or beside it. */
 static void move_to(wfre_entity entity, const wfre_node *tree, float factor)
 {
@@ -437,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_fit_joined),
         cmocka_unit_test(test_fit_kinds),
+        cmocka_unit_test(test_fit_alike),
     };
     return cmocka_run_group_tests(tests, set_up, clear_world);
 }
