@@ -1,7 +1,7 @@
 /* Five passes over the queries: the first fits what it counts that an edge's ends are joined
  * already, the second the weight of what those do that are alike, the third that of kinds, the
- * fourth the room, the fifth the sharpness, on which the order of single edges hardly depends, and
- * compares with embedding. */
+ * fourth the room, the fifth the sharpness, on which the order of single edges hardly depends (what
+ * being joined counts goes along), and compares with embedding. */
 #include "fit/edges.h"
 
 #include <math.h>
@@ -142,12 +142,19 @@ static wfre_status fit_alike(fitting *f, const wfre_rank_query *queries, size_t 
     return WFRE_OK;
 }
 
+/* Sets the sharpness, and what depends on it so that the order of single edges stays. */
+static void sharpen(wfre_way *way, double sharpness)
+{
+    way->edge_joined *= sharpness / way->edge_sharpness;
+    way->edge_sharpness = sharpness;
+}
+
 static wfre_status fit_sharpness(fitting *f, const wfre_rank_query *queries, size_t count,
                                  wfre_error *error)
 {
     double mrr[BATCH][SHARPNESSES], embedded[BATCH];
     for (int i = 0; i < SHARPNESSES; i++) {
-        f->way.edge_sharpness = sharpness_at(i);
+        sharpen(&f->way, sharpness_at(i));
         CHECK(rank(f, queries, count, &mrr[0][i], SHARPNESSES, error));
     }
     CHECK(rank_whole(f, queries, count, embedded, error));
@@ -171,7 +178,7 @@ static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count
     f->end = wfre_clock() + f->seconds;
     f->late = false;
     size_t most = f->seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
-    for (size_t q = 0; q < count && taken < WFRE_EDGES_QUERIES; q++) {
+    for (size_t q = 0; q < count && taken < 2 * WFRE_EDGES_QUERIES; q++) {
         if (queries[q].hard.count > 0 && (edges || !wfre_node_is_edge(queries[q].tree)))
             batch[size++] = queries[q];
         if (size < most && q + 1 < count)
@@ -241,7 +248,8 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
     f.way.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
     CHECK(pass(&f, queries, count, false, fit_sharpness, error));
     double best = wfre_tally_best(&f.sharpnesses);
-    f.way.edge_sharpness = rounded(sharpness_at(best));
+    sharpen(&f.way, rounded(sharpness_at(best)));
+    f.way.edge_joined = rounded(f.way.edge_joined);
     if (f.against_embedding[lround(best)] < 0)
         f.way.by = WFRE_BY_EMBEDDING;
     *way = f.way;

@@ -4,7 +4,7 @@
 
 #include "measure/rank.h"
 
-/* It ranks no more queries than these for one of its five numbers. */
+/* It wants no more questions than these for one of its five numbers, and no more links. */
 enum { WFRE_EDGES_QUERIES = 840 };
 
 /* Sets edge_joined, edge_alike, edge_kinds and edge_room of a way to what ranks the hard answers of

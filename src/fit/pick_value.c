@@ -1,4 +1,4 @@
-/* Least squares through few points. */
+/* A parabola through three points. */
 #include "fit/pick_value.h"
 
 #include <math.h>
@@ -13,26 +13,18 @@ void wfre_tally_add(wfre_tally *tally, const double *mrr)
     }
 }
 
-/* The top of the parabola b x + c (x^2 - mean of x^2) that is nearest to the gains, with x counted
- * from the middle of all values, where both terms are orthogonal; the highest gain if it has none.
- */
+/* The top of the parabola through the highest gain and its neighbours; those far from it would bend
+ * a parabola through all. */
 static double find_top(const wfre_tally *t)
 {
-    int highest = t->base, last = t->values - 1;
+    int highest = t->base;
     for (int i = 0; i < t->values; i++)
         highest = t->gain[i] > t->gain[highest] ? i : highest;
-    double centre = last / 2.0, spread = 0;
-    for (int i = 0; i < t->values; i++)
-        spread += (i - centre) * (i - centre) / t->values;
-    double b = 0, c = 0, norm = 0;
-    for (int i = 0; i < t->values; i++) {
-        double x = i - centre, square = x * x - spread;
-        b += x * t->gain[i] / (t->values * spread);
-        c += square * t->gain[i];
-        norm += square * square;
-    }
-    c /= norm;
-    return c < 0 ? fmin(fmax(centre - b / (2 * c), 0), last) : highest;
+    if (highest == 0 || highest == t->values - 1)
+        return highest;
+    double before = t->gain[highest] - t->gain[highest - 1];
+    double behind = t->gain[highest] - t->gain[highest + 1];
+    return before + behind > 0 ? highest + (before - behind) / (2 * (before + behind)) : highest;
 }
 
 double wfre_tally_best(const wfre_tally *tally)

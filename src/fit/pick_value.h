@@ -1,8 +1,8 @@
 /* Choosing a number by what it does to the ranks of hard answers.
  *
  * Queries are ranked with several values of the number, at equal steps of some scale. What they
- * gain against one of the values is noisy, but close to a parabola; its top is the number to take,
- * unless the gain there is within its standard error. */
+ * gain against one of the values is noisy, but close to a parabola near its top, which is the
+ * number to take, unless the gain there is within its standard error. */
 #ifndef WFRE_SRC_FIT_PICK_VALUE_H
 #define WFRE_SRC_FIT_PICK_VALUE_H
 

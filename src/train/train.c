@@ -41,6 +41,7 @@ static const double STEPS_PART = 0.86;
 /* On slow machines and large graphs what is fitted needs as long as ranking so many queries without
  * preparation; steps leave that, but no more than this part. */
 static const double FIT_QUERIES = 60, LEAST_PART = 0.7;
+enum { FIT_TRIPLES = 7 }; /* to fit on, for each query of a type: as many as all types together */
 static const double LAST_SHARE = 0.25, LIFT_SHARE = 0.25, EDGES_SHARE = 0.5,
                     CALIBRATION_SHARE = 0.6, MEASURE_SHARE = 0.9;
 
@@ -388,6 +389,7 @@ static wfre_status complete(training *s, wfre_error *error)
     wfre_validation_options options = {
         .queries = s->queries,
         .per_type = s->effort.calibrate,
+        .triples = (size_t)FIT_TRIPLES * s->effort.calibrate,
         .seed = wfre_seed_for(s->trainer->settings.seed, WFRE_FOR_FITTING),
     };
     if (s->run->calibrate > 0)

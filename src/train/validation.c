@@ -486,13 +486,14 @@ typedef wfre_status fit_way(wfre_session *session, wfre_way *way, const wfre_ran
                             wfre_error *error);
 
 /* Fits something about the model's own way. */
-static wfre_status fit(const wfre_validation *v, size_t count, wfre_model *model, double seconds,
-                       fit_way *run, const wfre_monitor *monitor, wfre_error *error)
+static wfre_status fit(const wfre_validation *v, const wfre_rank_query *queries, size_t count,
+                       wfre_model *model, double seconds, fit_way *run, const wfre_monitor *monitor,
+                       wfre_error *error)
 {
     wfre_session *session = NULL;
     wfre_way way = model->settings.way;
     CHECK(wfre_session_open(v->graph, model, v->pool, &session, error));
-    wfre_status status = run(session, &way, v->queries, count, seconds, monitor, error);
+    wfre_status status = run(session, &way, queries, count, seconds, monitor, error);
     wfre_session_free(session);
     if (status == WFRE_OK)
         model->settings.way = way;
@@ -502,15 +503,27 @@ static wfre_status fit(const wfre_validation *v, size_t count, wfre_model *model
 wfre_status wfre_validation_lift(const wfre_validation *v, wfre_model *model, double seconds,
                                  const wfre_monitor *monitor, wfre_error *error)
 {
-    return fit(v, v->count, model, seconds, wfre_lift_fit, monitor, error);
+    return fit(v, v->queries, v->count, model, seconds, wfre_lift_fit, monitor, error);
 }
 
 wfre_status wfre_validation_edges(const wfre_validation *v, wfre_model *model, double share,
                                   double seconds, const wfre_monitor *monitor, wfre_error *error)
 {
-    size_t most = part_of(WFRE_EDGES_QUERIES, share);
-    return fit(v, v->count < most ? v->count : most, model, seconds, wfre_edges_fit, monitor,
-               error);
+    size_t most = part_of(WFRE_EDGES_QUERIES, share), count = 0;
+    size_t questions = v->count < most ? v->count : most;
+    size_t links = v->links.count < most ? v->links.count : most;
+    wfre_rank_query *mixed = wfre_alloc(questions + links + 1, sizeof *mixed);
+    if (!mixed)
+        return wfre_fail_memory(error, "fitting edges");
+    for (size_t i = 0; i < most; i++) { /* by turns, so that the first are as good as all */
+        if (i < questions)
+            mixed[count++] = v->queries[i];
+        if (i < links)
+            mixed[count++] = v->links.queries[i];
+    }
+    wfre_status status = fit(v, mixed, count, model, seconds, wfre_edges_fit, monitor, error);
+    wfre_free(mixed);
+    return status;
 }
 
 wfre_status wfre_validation_calibrate(const wfre_validation *v, wfre_model *model, double share,

@@ -51,8 +51,8 @@ WFRE_NODISCARD wfre_status wfre_validation_lift(const wfre_validation *validatio
                                                 wfre_model *model, double seconds,
                                                 const wfre_monitor *monitor, wfre_error *error);
 
-/* Fits on them, or on a share of as many as it wants, whether and how the model answers edge by
- * edge; `seconds` as before. */
+/* Fits on them and on the triples, or on a share of as many as it wants, whether and how the model
+ * answers edge by edge; `seconds` as before. */
 WFRE_NODISCARD wfre_status wfre_validation_edges(const wfre_validation *validation,
                                                  wfre_model *model, double share, double seconds,
                                                  const wfre_monitor *monitor, wfre_error *error);
