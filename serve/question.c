@@ -142,7 +142,8 @@ wfre_status serve_question_parse(serve_question *question, serve_request *reques
         return wfre_query_parse_within(world->graph, question->notation, question->text,
                                        question->length, serve_left(request), worker->cancel,
                                        &question->query, error);
-    const wfre_sparql_options options = {.graph = world->graph};
+    const wfre_sparql_options options = {
+        .graph = world->graph, .timeout = serve_left(request), .cancel = worker->cancel};
     wfre_status status =
         wfre_sparql_parse(question->text, question->length, &options, &question->sparql, error);
     if (status != WFRE_OK)

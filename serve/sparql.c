@@ -298,7 +298,8 @@ static void answer(serve_request *request, serve_worker *worker, bool predicted)
     if (timeout > 0 && request->received + timeout < request->deadline)
         request->deadline = request->received + timeout;
     wfre_cancel_after(worker->cancel, serve_left(request));
-    const wfre_sparql_options options = {.graph = worker->world->graph};
+    const wfre_sparql_options options = {
+        .graph = worker->world->graph, .timeout = serve_left(request), .cancel = worker->cancel};
     if (wfre_sparql_parse(a.text, a.length, &options, &query, &error) == WFRE_OK)
         run(request, worker, query, &a);
     else

@@ -167,6 +167,8 @@ def run(
     given = native.c_text(base, "base")
     options.base = given
     options.graph = cgraph
+    if timeout is not None:
+        options.timeout = native.seconds(timeout)
     error = ffi.new("wfre_error *")
     out = ffi.new("wfre_sparql **")
     status = lib.wfre_sparql_parse(ffi.from_buffer(raw), len(raw), options, out, error)
