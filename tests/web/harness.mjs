@@ -49,6 +49,12 @@ export function check(condition, what) {
     if (!condition) throw new Error(what);
 }
 
+// The page draws when the browser finds time, so what is to be seen after a click is waited for.
+export async function eventually(condition, what) {
+    for (let end = Date.now() + 5000; !(await condition()); await new Promise((go) => setTimeout(go, 50)))
+        check(Date.now() < end, what);
+}
+
 const only = process.env.ONLY;
 let passed = 0, failed = 0;
 

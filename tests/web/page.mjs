@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ask, AXE, browser, check, open, result, scenario, serve } from "./harness.mjs";
+import { ask, AXE, browser, check, eventually, open, result, scenario, serve } from "./harness.mjs";
 import { ODD_NAMES } from "./odd.mjs";
 
 const work = process.argv[2];
@@ -43,8 +43,8 @@ await scenario("first load is small, and offers examples", W, async (page) => {
     await page.waitForLoadState("networkidle");
     check(bytes > 10000 && bytes < 250000, `${bytes} bytes on the wire`);
     console.log(`# first load: ${bytes} bytes on the wire`);
-    check((await page.locator(".examples button").count()) >= 4, "too few examples");
-    check((await page.title()).includes("wordnet"), "the title does not name the graph");
+    await eventually(async () => (await page.locator(".examples button").count()) >= 4, "too few examples");
+    await eventually(async () => (await page.title()).includes("wordnet"), "the title does not name the graph");
 });
 
 await scenario("walk: an explained predicted answer in five clicks, without typing", W, async (page) => {
@@ -56,8 +56,8 @@ await scenario("walk: an explained predicted answer in five clicks, without typi
     await click(page.locator(".examples button").first());
     await click(page.locator(".answer.likely .row").first());
     await page.locator(".explanation .steps li").first().waitFor();
-    check((await page.locator(".explanation .drawing .node").count()) >= 2, "the explanation is not drawn");
-    check((await page.locator(".explanation path.edge.likely").count()) >= 1 || (await page.locator(".explanation path.edge.known").count()) >= 1, "no edge is drawn as known or likely");
+    await eventually(async () => (await page.locator(".explanation .drawing .node").count()) >= 2, "the explanation is not drawn");
+    await eventually(async () => (await page.locator(".explanation path.edge.likely").count()) >= 1 || (await page.locator(".explanation path.edge.known").count()) >= 1, "no edge is drawn as known or likely");
     check(clicks <= 5, `${clicks} clicks`);
     console.log(`# explained predicted answer after ${clicks} clicks`);
 });
@@ -75,11 +75,11 @@ await scenario("walk: an own question in ten actions", W, async (page) => {
     await page.getByRole("option", { name: /^dog noun 1/ }).first().waitFor();
     await act(page.getByRole("option", { name: /^dog noun 1/ }).first().click());
     await answered(page);
-    check(await page.getByText("puppy").first().isVisible(), "puppy is not among the answers");
+    await eventually(async () => await page.getByText("puppy").first().isVisible(), "puppy is not among the answers");
     await act(page.locator(".answer.likely .row").first().click());
     await page.locator(".explanation .steps li").first().waitFor();
     check(actions <= 10, `${actions} actions`);
-    check((await logicOf(page)) === DOGS, "the text is another one");
+    await eventually(async () => (await logicOf(page)) === DOGS, "the text is another one");
     console.log(`# own question, answered and explained, after ${actions} actions`);
 });
 
@@ -87,11 +87,11 @@ await scenario("walk: an own question in ten actions", W, async (page) => {
 
 await scenario("one question has three faces and a sentence", W, async (page) => {
     await answered(page);
-    check((await page.locator("h1").innerText()).startsWith("What has instance hypernym mountain peak"), "the sentence is another one");
-    check((await page.locator(".editor .node").count()) === 4, "four nodes belong into the drawing");
-    check((await logicOf(page)) === PEAKS, "the logic text is another one");
+    await eventually(async () => (await page.locator("h1").innerText()).startsWith("What has instance hypernym mountain peak"), "the sentence is another one");
+    await eventually(async () => (await page.locator(".editor .node").count()) === 4, "four nodes belong into the drawing");
+    await eventually(async () => (await logicOf(page)) === PEAKS, "the logic text is another one");
     await page.getByRole("tab", { name: "SPARQL" }).click();
-    check(/SELECT DISTINCT \?x WHERE/.test(await page.locator("#text-sparql").inputValue()), "the SPARQL text is another one");
+    await eventually(async () => /SELECT DISTINCT \?x WHERE/.test(await page.locator("#text-sparql").inputValue()), "the SPARQL text is another one");
 }, { hash: ask(PEAKS) });
 
 await scenario("the drawing follows the logic text", W, async (page) => {
@@ -101,7 +101,7 @@ await scenario("the drawing follows the logic text", W, async (page) => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: /cat and does not have part tail/ }).waitFor();
     await page.getByRole("tab", { name: "Drawing" }).click();
-    check((await page.locator(".editor path.edge.no").count()) === 1, "the denied edge is not dashed");
+    await eventually(async () => (await page.locator(".editor path.edge.no").count()) === 1, "the denied edge is not dashed");
 }, { hash: ask(DOGS) });
 
 await scenario("the logic text follows SPARQL", W, async (page) => {
@@ -110,7 +110,7 @@ await scenario("the logic text follows SPARQL", W, async (page) => {
     await page.locator("#text-sparql").fill("SELECT ?x { ?x r:hypernym e:cat.n.01 . FILTER NOT EXISTS { ?x r:has_part e:tail.n.01 } }");
     await page.keyboard.press("Control+Enter");
     await page.getByRole("heading", { level: 1, name: /cat/ }).waitFor();
-    check((await logicOf(page)).includes("!has_part(?x, tail.n.01)"), "the logic text does not follow");
+    await eventually(async () => (await logicOf(page)).includes("!has_part(?x, tail.n.01)"), "the logic text does not follow");
 }, { hash: ask(DOGS) });
 
 await scenario("names are completed in the logic text", W, async (page) => {
@@ -121,16 +121,16 @@ await scenario("names are completed in the logic text", W, async (page) => {
     await box.pressSequentially("dachshu");
     await page.locator(".suggest li").first().waitFor();
     await page.keyboard.press("Tab");
-    check((await box.inputValue()) === "?x : hypernym(?x, dachshund.n.01", "TAB does not complete");
+    await eventually(async () => (await box.inputValue()) === "?x : hypernym(?x, dachshund.n.01", "TAB does not complete");
 }, { hash: ask(DOGS), expectErrors: true });
 
 await scenario("an unknown name is shown with its place, and repaired by a click", W, async (page) => {
     const alert = page.getByRole("alert");
     await alert.waitFor();
-    check((await alert.locator("mark").innerText()) === "hypernim", "the place is another one");
+    await eventually(async () => (await alert.locator("mark").innerText()) === "hypernim", "the place is another one");
     await alert.getByRole("button", { name: "hypernym", exact: true }).click();
     await answered(page);
-    check((await page.locator("#text-logic").inputValue()) === DOGS, "the name is not repaired");
+    await eventually(async () => (await page.locator("#text-logic").inputValue()) === DOGS, "the name is not repaired");
 }, { hash: ask("?x : hypernim(?x, dog.n.01)"), expectErrors: true });
 
 // ---- drawing ---------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ await scenario("draw: a second condition, then not", W, async (page) => {
     await page.locator(".editor .label", { hasText: "derivationally" }).click();
     await page.getByRole("button", { name: "Not", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: /there is no y/ }).waitFor();
-    check((await logicOf(page)) === "?x : hypernym(?x, dog.n.01) & !(exists ?y. derivationally_related_form(?x, ?y))", "the text is another one");
+    await eventually(async () => (await logicOf(page)) === "?x : hypernym(?x, dog.n.01) & !(exists ?y. derivationally_related_form(?x, ?y))", "the text is another one");
 }, { hash: ask(DOGS) });
 
 await scenario("draw: or makes a box", W, async (page) => {
@@ -157,8 +157,8 @@ await scenario("draw: or makes a box", W, async (page) => {
     await page.getByRole("combobox").fill("cat.n.01");
     await page.getByRole("option", { name: /^cat noun 1/ }).first().click();
     await page.getByRole("heading", { level: 1, name: /either/ }).waitFor();
-    check((await page.locator(".editor .box.or").count()) === 1, "there is no box");
-    check((await logicOf(page)) === "?x : hypernym(?x, dog.n.01) | hypernym(?x, cat.n.01)", "the text is another one");
+    await eventually(async () => (await page.locator(".editor .box.or").count()) === 1, "there is no box");
+    await eventually(async () => (await logicOf(page)) === "?x : hypernym(?x, dog.n.01) | hypernym(?x, cat.n.01)", "the text is another one");
 }, { hash: ask(DOGS) });
 
 await scenario("draw: turn around, undo, remove", W, async (page) => {
@@ -225,7 +225,7 @@ await scenario("proven answers are explained by the edges that prove them", W, a
     await answered(page);
     await page.locator(".answer.known .row").first().click();
     await page.locator(".explanation .steps .status", { hasText: "in the graph" }).first().waitFor();
-    check((await page.locator(".explanation path.edge.known").count()) >= 3, "three edges prove it");
+    await eventually(async () => (await page.locator(".explanation path.edge.known").count()) >= 3, "three edges prove it");
 }, { hash: ask(PEAKS) });
 
 await scenario("why is nothing predicted", W, async (page) => {
@@ -236,9 +236,9 @@ await scenario("why is nothing predicted", W, async (page) => {
 
 await scenario("an answer of 100,000 rows", W, async (page) => {
     await answered(page);
-    check((await page.locator("#h-known .count").innerText()) === "117,641", "the count is another one");
+    await eventually(async () => (await page.locator("#h-known .count").innerText()) === "117,641", "the count is another one");
     await page.getByRole("button", { name: /Show more/ }).click();
-    check((await page.locator(".answer.known").count()) === 50, "50 rows are there at first");
+    await eventually(async () => (await page.locator(".answer.known").count()) === 50, "50 rows are there at first");
     await page.getByRole("button", { name: /Show more/ }).click();
     await page.locator(".answer.known").nth(549).waitFor();
     await page.getByText("Take it with you").click();
@@ -270,7 +270,7 @@ await scenario("exports: CSV, JSON, N-Triples, and a line for curl and Python", 
 
 await scenario("probabilities, and how often such predictions were right", O, async (page) => {
     await answered(page);
-    check(/%$/.test(await page.locator(".answer.likely .percent").first().innerText()), "there is no probability");
+    await eventually(async () => /%$/.test(await page.locator(".answer.likely .percent").first().innerText()), "there is no probability");
     await page.locator(".answer.likely .row").first().click();
     await page.locator(".explanation").waitFor();
     const info = await api(O, "/api/info");
@@ -281,12 +281,12 @@ await scenario("probabilities, and how often such predictions were right", O, as
 
 await scenario("a sentence without variable gets a verdict", O, async (page) => {
     await page.getByText("Yes. The graph proves it.").waitFor();
-    check((await page.locator("h1").innerText()).startsWith("Is it so that"), "the sentence is another one");
+    await eventually(async () => (await page.locator("h1").innerText()).startsWith("Is it so that"), "the sentence is another one");
 }, { hash: ask("<http://example.org/livesIn>(<http://example.org/person1>, <http://example.org/city1>)") });
 
 await scenario("SPARQL that is no question gives a table", O, async (page) => {
     await page.getByRole("columnheader", { name: "n" }).waitFor();
-    check((await page.locator("tbody tr").count()) === 6, "six cities have inhabitants");
+    await eventually(async () => (await page.locator("tbody tr").count()) === 6, "six cities have inhabitants");
     check(page.url().includes("sparql="), "the address does not hold the query");
 }, { hash: `/#/ask?sparql=${encodeURIComponent("SELECT ?c (COUNT(*) AS ?n) { ?p <http://example.org/livesIn> ?c } GROUP BY ?c")}`, expectErrors: true });
 
@@ -337,14 +337,14 @@ await scenario("names with script, quotes and other writing are text and nothing
         await page.goto(`${O}/#/entity/${found.id}`);
         await page.waitForFunction((id) => document.querySelector("h1")?.textContent && location.hash.endsWith(id), String(found.id));
         await page.getByText("Hello").first().waitFor();
-        check((await page.locator("h1").innerText()).trim().length > 0, "a name is empty");
+        await eventually(async () => (await page.locator("h1").innerText()).trim().length > 0, "a name is empty");
     }
     await page.goto(O + ask("?x : <http://example.org/knows>(?x, ?y)"));
     await answered(page);
     await page.getByRole("button", { name: /Show more/ }).click();
     await page.getByText(ODD_NAMES[0]).first().waitFor();
     check((await page.evaluate(() => window.pwned)) === undefined, "a name was executed");
-    check((await overflow(page)) <= 0, "a long name makes the page too wide");
+    await eventually(async () => (await overflow(page)) <= 0, "a long name makes the page too wide");
 });
 
 await scenario("literals have their language", O, async (page) => {
@@ -357,7 +357,7 @@ await scenario("literals have their language", O, async (page) => {
 
 await scenario("the model's quality is said in words", O, async (page) => {
     await page.getByRole("heading", { name: "Do the probabilities mean what they say?" }).waitFor();
-    check((await page.locator("svg.reliability .dot").count()) >= 1, "there is no diagram");
+    await eventually(async () => (await page.locator("svg.reliability .dot").count()) >= 1, "there is no diagram");
     const text = await page.locator("main").innerText();
     check(!/by edges|\blift\b/.test(text), "a word of the house stands on the page");
     check(!/\bMRR\b/.test(text) || /mean reciprocal rank/.test(text), "MRR is not explained");
@@ -374,7 +374,7 @@ await scenario("how often the right answer is ranked high: what training measure
     await row.waitFor();
     const text = await row.innerText();
     check(text.includes(said(one.mrr)) && text.includes("–") && text.includes(String(one.questions)), `the row of single steps: ${text}`);
-    check((await section.getByRole("row").count()) === measured.types.length + 1, "a kind of question has no row");
+    await eventually(async () => (await section.getByRole("row").count()) === measured.types.length + 1, "a kind of question has no row");
     await section.getByText("for questions with a “not”").waitFor();
 }, { hash: "/#/model" });
 
@@ -410,7 +410,7 @@ await scenario("a slow server: what is there is shown, and that it takes longer"
     await page.goto(W + ask(DOGS));
     await page.locator(".answers .waiting").waitFor();
     await page.getByText("takes longer than usual").waitFor();
-    check((await page.locator(".editor .node").count()) === 2, "the drawing waits for the answers");
+    await eventually(async () => (await page.locator(".editor .node").count()) === 2, "the drawing waits for the answers");
     await answered(page);
 });
 
@@ -421,7 +421,7 @@ await scenario("a server that fails: a sentence, and another try", W, async (pag
     await page.locator(".examples button").first().click();
     const alert = page.getByRole("alert");
     await alert.waitFor();
-    check((await alert.innerText()).includes("longer than 10 s"), "the reason is not said");
+    await eventually(async () => (await alert.innerText()).includes("longer than 10 s"), "the reason is not said");
     fail = false;
     await page.unroute("**/api/ask");
     if (await page.getByRole("button", { name: "Try again" }).count()) await page.getByRole("button", { name: "Try again" }).click();
@@ -445,7 +445,7 @@ await scenario("nothing found is said", W, async (page) => {
 
 await scenario("an entity that is not there", W, async (page) => {
     await page.getByRole("alert").waitFor();
-    check((await page.getByRole("alert").innerText()).includes("entity"), "the reason is not said");
+    await eventually(async () => (await page.getByRole("alert").innerText()).includes("entity"), "the reason is not said");
 }, { hash: "/#/entity/99999999", expectErrors: true });
 
 // ---- keyboard, sizes, colours, assistive technology -------------------------------------------
@@ -496,7 +496,7 @@ for (const width of [400, 2000])
             await page.goto(W + hash);
             await page.reload();
             await ready(page, name);
-            check((await overflow(page)) <= 0, `${name} is wider than the window`);
+            await eventually(async () => (await overflow(page)) <= 0, `${name} is wider than the window`);
         }
     }, { width, height: 800 });
 
@@ -507,9 +507,9 @@ await scenario("light and dark, as the system says and as the visitor says", W, 
     const dark = await ground();
     check(light !== dark, "dark looks like light");
     await page.getByRole("button", { name: /Colours/ }).click();
-    check((await ground()) === light, "the visitor's choice does not count");
+    await eventually(async () => (await ground()) === light, "the visitor's choice does not count");
     await page.reload();
-    check((await ground()) === light, "the choice is forgotten");
+    await eventually(async () => (await ground()) === light, "the choice is forgotten");
 });
 
 async function axe(page, name) {

@@ -1,6 +1,6 @@
 // The page: where the address leads, and the frame around it.
 import { render } from "preact";
-import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useState } from "preact/hooks";
 import { call, setToken, useRequest } from "./api.js";
 import { readable, whole } from "./words.js";
 import { html } from "./ui.js";
@@ -26,7 +26,7 @@ function useTheme() {
             return "auto";
         }
     });
-    useEffect(() => {
+    useLayoutEffect(() => {
         document.documentElement.dataset.theme = theme;
         try {
             localStorage.setItem("wfre-theme", theme);
