@@ -109,6 +109,17 @@ static wfre_status read_blank_label(parser *p, term *t)
     return check_text(p, &t->text);
 }
 
+/* Without a base, relative IRIs are names, and one like "_:b" would be taken for a blank node. No
+ * IRI begins so, relative or not: a first segment with a colon is a scheme, which begins with a
+ * letter. */
+static wfre_status check_name(parser *p, const wfre_text *iri)
+{
+    if (iri->length >= 2 && memcmp(iri->data, "_:", 2) == 0)
+        return wfre_rdf_fail(&p->lexer, true, "<%.*s> is no IRI; blank nodes stand without < and >",
+                             (int)(iri->length < 200 ? iri->length : 200), iri->data);
+    return WFRE_OK;
+}
+
 /* <...> as an absolute IRI; without a base, relative ones stay as they are. */
 static wfre_status read_iri(parser *p, wfre_text *iri)
 {
@@ -120,7 +131,7 @@ static wfre_status read_iri(parser *p, wfre_text *iri)
         return wfre_rdf_fail(&p->lexer, true, "<%.*s> is relative; here IRIs must be absolute",
                              (int)(iri->length < 200 ? iri->length : 200), name_of(iri).bytes);
     if (p->base.length == 0 && iri->length > 0)
-        return WFRE_OK; /* a name */
+        return check_name(p, iri);
     if (p->base.length == 0)
         return wfre_rdf_fail(&p->lexer, true, "<> means the base, but there is none: say `base`");
     wfre_text_clear(&p->scratch);
@@ -149,7 +160,8 @@ static wfre_status read_prefixed(parser *p, wfre_text *iri)
     wfre_text_clear(iri);
     wfre_text_append(iri, p->iris[index].bytes, p->iris[index].length);
     CHECK(wfre_rdf_scan_local(&p->lexer, iri));
-    return check_text(p, iri);
+    CHECK(check_text(p, iri));
+    return check_name(p, iri);
 }
 
 /* An IRI in brackets or with a prefix. */

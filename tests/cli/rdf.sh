@@ -78,6 +78,8 @@ bad 'PREFIX : <http://x/>\n:a :p (1 2 .\n' ttl
 bad '@prefix : <http://x/>\n:a :p :b .\n' ttl
 bad '<http://a b> <http://p> 1 .\n' ttl
 bad '<http://x/\\u0020> <http://p> 1 .\n' ttl
+bad '@prefix f: <_> .\n<a> f::p <b> .\n' ttl
+bad '<a> <p> <_:b> .\n' ttl
 bad '{ <http://a> <http://p> 1 . @prefix : <http://x/> . }\n' trig
 bad '<http://a> a "never closed .\n' ttl
 
