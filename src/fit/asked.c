@@ -72,6 +72,22 @@ static wfre_entity find_fresh(const wfre_adjacency *edges, wfre_relation relatio
     return WFRE_NONE;
 }
 
+/* A step that visits all of `count` places before any comes again, evenly: coprime to it, and near
+ * the golden section. */
+static uint32_t find_stride(uint32_t count)
+{
+    uint32_t stride = (uint32_t)(0.618 * count) + 1, a, b;
+    for (;; stride++) {
+        for (a = count, b = stride; b > 0;) {
+            uint32_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a <= 1)
+            return stride;
+    }
+}
+
 wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wfre_asked_set *set,
                              wfre_error *error)
 {
@@ -79,10 +95,13 @@ wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wf
     CHECK(wfre_graph_settle(graph, error));
     const wfre_adjacency *edges = wfre_graph_adjacency(graph, asking->split);
     wfre_relation relations = wfre_graph_relations(graph);
-    uint32_t groups = edges->relation_groups[relations];
-    for (size_t i = 0; i < asking->count && groups > 0; i++) {
+    uint32_t groups = edges->relation_groups[relations], stride = find_stride(groups);
+    wfre_rng start = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, SIZE_MAX);
+    uint64_t place = groups > 0 ? wfre_rng_below(&start, groups) : 0;
+    for (size_t i = 0; i < asking->count && i < groups; i++) {
         wfre_rng rng = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, i);
-        uint32_t group = wfre_rng_below(&rng, groups);
+        uint32_t group = (uint32_t)place;
+        place = (place + stride) % groups;
         wfre_relation relation = wfre_group_relation(edges, relations, group);
         wfre_entity entity = edges->group_entity[group];
         if (kind == WFRE_ASKED_FRESH)

@@ -1,7 +1,8 @@
 /* Questions drawn as people ask them, with what is known and what was held out.
  *
- * A single edge is asked of any pair of an entity and a relation that it has, all equally likely;
- * other shapes are grown in the graph by the sampler. Most of these questions lack nothing. */
+ * A single edge is asked of any pair of an entity and a relation that it has, all equally likely
+ * and none twice; other shapes are grown in the graph by the sampler. Most of these questions lack
+ * nothing. */
 #ifndef WFRE_SRC_FIT_ASKED_H
 #define WFRE_SRC_FIT_ASKED_H
 

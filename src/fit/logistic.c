@@ -35,6 +35,14 @@ void wfre_logistic_measure(wfre_logistic *l)
     }
 }
 
+void wfre_logistic_plain(wfre_logistic *l)
+{
+    for (int t = 0; t < l->terms; t++) {
+        l->mean[t] = 0;
+        l->deviation[t] = 1;
+    }
+}
+
 /* The penalised negative log likelihood; with `gradient`, also its derivatives. */
 static double evaluate(const fit *m, double *gradient, double (*hessian)[TERMS])
 {
@@ -53,7 +61,7 @@ static double evaluate(const fit *m, double *gradient, double (*hessian)[TERMS])
         const wfre_sample *s = &l->samples[i];
         if (s->apart || (m->shape && s->shape != m->shape))
             continue;
-        double z[TERMS], logit = 0;
+        double z[TERMS], logit = s->offset;
         for (int t = 0; t < l->terms; t++) {
             z[t] = m->fixed[t] ? 0 : (s->terms[t] - l->mean[t]) / l->deviation[t];
             logit += m->factors[t] * z[t];

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "exact/exact.h"
+#include "fit/bend.h"
 #include "fit/logistic.h"
 #include "fit/reliability.h"
 #include "graph/graph.h"
@@ -40,6 +41,7 @@ typedef struct fitting {
     wfre_text name;
     wfre_sample *samples;
     size_t sample_count, sample_capacity;
+    size_t bent;            /* of these, the first ones, single edges whose odds are bent already */
     uint64_t fitted, apart; /* questions */
     bool ranking;           /* samples have the terms of a ranking, not of a product of odds */
 } fitting;
@@ -63,7 +65,7 @@ static wfre_status find_shape(fitting *f, const wfre_node *tree, uint32_t *shape
 
 static void begin_samples(fitting *f)
 {
-    f->sample_count = 0;
+    f->sample_count = f->bent = 0;
     f->fitted = f->apart = 0;
 }
 
@@ -131,7 +133,6 @@ static wfre_status add_edges(void *context, const wfre_asked *asked, size_t inde
     CHECK(reserve(f, found->hit_count, error));
     for (size_t i = 0; i < found->hit_count; i++) {
         wfre_sample *s = new_sample(f, asked, index, found, i);
-        s->shape = 1 + kind;
         s->terms[1] = wfre_truth_logit((double)found->hits[i].score) - room;
         s->terms[2] = known > 0 ? room : 0; /* hardly differs where there are none */
         s->terms[3] = log(known > 0 ? (double)known : 1);
@@ -202,25 +203,43 @@ static wfre_status measure_rates(fitting *f, wfre_error *error)
 
 /* ---- the odds of edges -------------------------------------------------------------------- */
 
-static void fit_odds(fitting *f)
+/* The odds of one kind, whose samples get them as offset. */
+static wfre_status fit_odds(fitting *f, wfre_source_kind kind, wfre_sample *samples, size_t count,
+                            wfre_error *error)
 {
     static const int sign[WFRE_LOGISTIC_TERMS] = {0, 1};
-    for (uint32_t kind = 0; kind < 2; kind++) {
-        wfre_logistic l = {.terms = WFRE_EDGE_TERMS, .penalty = PENALTY};
-        double factors[WFRE_LOGISTIC_TERMS] = {0, 1, kind == WFRE_SOURCE_KNOWN ? 1 : 0};
-        size_t first = 0, end;
-        while (first < f->sample_count && f->samples[first].shape != 1 + kind)
-            first++;
-        for (end = first; end < f->sample_count && f->samples[end].shape == 1 + kind;)
-            end++;
-        l.samples = f->samples + first;
-        l.count = end - first;
-        wfre_logistic_measure(&l);
-        wfre_logistic_fit(&l, 0, sign, factors);
-        factors[1] = fmax(factors[1], LEAST_SLOPE);
-        memcpy(f->made->odds[kind], factors, sizeof f->made->odds[kind]);
+    wfre_logistic l = {
+        .terms = WFRE_EDGE_TERMS, .samples = samples, .count = count, .penalty = PENALTY};
+    double factors[WFRE_LOGISTIC_TERMS] = {0, 1, kind == WFRE_SOURCE_KNOWN ? 1 : 0};
+    wfre_logistic_measure(&l);
+    wfre_logistic_fit(&l, 0, sign, factors);
+    factors[1] = fmax(factors[1], LEAST_SLOPE);
+    memcpy(f->made->odds[kind], factors, sizeof f->made->odds[kind]);
+    for (size_t i = 0; i < count; i++)
+        for (int t = 0; t < WFRE_EDGE_TERMS; t++)
+            samples[i].offset += factors[t] * samples[i].terms[t];
+    return wfre_bend_fit(samples, count, PENALTY, &f->made->bends[kind], error);
+}
+
+/* Samples of single edges as samples of their shape: the odds are known, nothing is asked again. */
+static wfre_status keep_edges(fitting *f, const wfre_asked_set *known, size_t count,
+                              wfre_error *error)
+{
+    uint32_t shape;
+    f->sample_count = f->bent = count;
+    if (count == 0)
+        return WFRE_OK;
+    CHECK(find_shape(f, known->list[0].tree, &shape, error));
+    for (size_t i = 0; i < count; i++) {
+        wfre_sample *s = &f->samples[i];
+        bool first = i == 0 || s->question != s[-1].question;
+        f->fitted += first && !s->apart;
+        f->apart += first && s->apart;
+        s->shape = shape;
+        s->terms[1] = s->offset;
+        s->offset = 0;
     }
-    f->made->edges = true;
+    return WFRE_OK;
 }
 
 static wfre_survey survey_of(const fitting *f, double share)
@@ -233,19 +252,22 @@ static wfre_survey survey_of(const fitting *f, double share)
                          .task = "calibrating"};
 }
 
-/* Those with edges of the relation first, as fit_odds expects them. */
+/* Those without edges of the relation get a fifth of the time; their samples are not kept. */
 static wfre_status learn_odds(fitting *f, const wfre_asked_set *known, const wfre_asked_set *fresh,
                               wfre_error *error)
 {
-    wfre_survey survey = survey_of(f, 0.25);
-    size_t done;
+    wfre_survey survey = survey_of(f, 0.4);
+    size_t done, first;
     begin_samples(f);
     CHECK(wfre_engine_missing(f->session->engine, WFRE_TRAIN, &f->room, error));
     CHECK(wfre_survey_run(&survey, known->list, known->count, add_edges, f, &done, error));
+    first = f->sample_count;
     survey.seconds /= 4;
     CHECK(wfre_survey_run(&survey, fresh->list, fresh->count, add_edges, f, &done, error));
-    fit_odds(f);
-    return WFRE_OK;
+    CHECK(fit_odds(f, WFRE_SOURCE_KNOWN, f->samples, first, error));
+    CHECK(fit_odds(f, WFRE_SOURCE_FRESH, f->samples + first, f->sample_count - first, error));
+    f->made->edges = true;
+    return keep_edges(f, known, first, error);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------- */
@@ -286,14 +308,17 @@ static wfre_status fit_shapes(const fitting *f, wfre_calibration_part *part, wfr
     return WFRE_OK;
 }
 
-/* The probability of a sample by a part that was fitted to such. */
-static double probability_of(const fitting *f, const wfre_calibration_part *part,
-                             const wfre_sample *s)
+/* Gives every sample the logit of its probability as offset. */
+static wfre_status judge_samples(fitting *f, const wfre_calibration_part *part, wfre_error *error)
 {
-    double logit = 0;
-    for (int t = 0; t < (f->ranking ? TERMS : 2); t++)
-        logit += part->shapes[s->shape].factors[t] * s->terms[t];
-    return 1 / (1 + exp(-logit));
+    for (size_t i = 0; i < f->sample_count; i++) {
+        wfre_sample *s = &f->samples[i];
+        for (int t = 0; t < (f->ranking ? TERMS : 2); t++)
+            s->offset += part->shapes[s->shape].factors[t] * s->terms[t];
+    }
+    return f->ranking ? WFRE_OK
+                      : wfre_bend_fit(f->samples + f->bent, f->sample_count - f->bent, PENALTY,
+                                      &f->made->bends[WFRE_BEND_SHAPES], error);
 }
 
 /* How the fit does on the questions it has not seen. */
@@ -307,7 +332,7 @@ static wfre_status judge(const fitting *f, double least, wfre_calibration_part *
     for (size_t i = 0; i < f->sample_count; i++) {
         const wfre_sample *s = &f->samples[i];
         if (s->apart && s->shown)
-            list[count++] = (wfre_judgement){probability_of(f, part, s), s->question, s->answer};
+            list[count++] = (wfre_judgement){1 / (1 + exp(-s->offset)), s->question, s->answer};
     }
     part->reliability.queries = f->apart;
     part->reliability.fitted = f->fitted;
@@ -324,6 +349,7 @@ static wfre_status learn_shapes(fitting *f, const wfre_asked *list, size_t count
     size_t done;
     CHECK(wfre_survey_run(&survey, list, count, add_answers, f, &done, error));
     CHECK(fit_shapes(f, part, error));
+    CHECK(judge_samples(f, part, error));
     return judge(f, least, part, error);
 }
 
@@ -336,19 +362,21 @@ static wfre_status learn_any(fitting *f, wfre_error *error)
     wfre_asked_set known = {0}, fresh = {0}, shapes = {0};
     wfre_asking asking = {given->graph, WFRE_TRAIN, given->edges, given->seed};
     bool by_edges = f->session->engine->model->settings.way.by == WFRE_BY_EDGES;
-    size_t done;
     TRY(measure_rates(f, error));
     TRY(wfre_asked_edges(&asking, WFRE_ASKED_KNOWN, &known, error));
     asking.count = given->edges / 4;
     TRY(wfre_asked_edges(&asking, WFRE_ASKED_FRESH, &fresh, error));
     asking.count = given->shapes;
     TRY(wfre_asked_shapes(&asking, given->pool, &shapes, error));
-    if (by_edges)
-        TRY(learn_odds(f, &known, &fresh, error));
     f->ranking = !by_edges;
-    begin_samples(f);
-    wfre_survey survey = survey_of(f, 0.25);
-    TRY(wfre_survey_run(&survey, known.list, known.count, add_answers, f, &done, error));
+    if (by_edges) {
+        TRY(learn_odds(f, &known, &fresh, error));
+    } else {
+        wfre_survey survey = survey_of(f, 0.5);
+        size_t done;
+        begin_samples(f);
+        TRY(wfre_survey_run(&survey, known.list, known.count, add_answers, f, &done, error));
+    }
     TRY(learn_shapes(f, shapes.list, shapes.count, 0.25, LIKELY, &f->made->any, error));
 cleanup:
     wfre_asked_clear(&known);

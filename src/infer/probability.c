@@ -90,7 +90,10 @@ wfre_chance wfre_calibration_chance(const wfre_calibration_view *view, const wfr
     if (view->any && view->by_edges) {
         double logit = wfre_truth_logit((double)hits[index].score);
         const double *f = view->any->factors;
-        chance.any = logistic(f[0] + f[1] * logit);
+        const wfre_bend *bend = &view->of.model->calibration->bends[WFRE_BEND_SHAPES];
+        bool single = strcmp(view->any->name, "1p") == 0; /* is bent already */
+        logit = f[0] + f[1] * logit;
+        chance.any = logistic(single ? logit : wfre_bend_at(bend, logit));
     } else if (view->any) {
         chance.any = logistic(from_ranking(view, view->any, hits, index) + view->more);
     }

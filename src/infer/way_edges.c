@@ -272,15 +272,31 @@ static void correct_row(const prediction *p, size_t index, float *row)
         row[hits[i].entity] += (float)(change[i] - mean);
 }
 
+/* The log odds of an edge over its logit: a line, bent (model/calibration.h). */
+typedef struct odds_line {
+    float slope, shift;
+    float start, first;           /* of the bend */
+    float knots[WFRE_BEND_KNOTS]; /* and what the slope gains at each */
+    float gains[WFRE_BEND_KNOTS];
+} odds_line;
+
+static inline float odds_at(const odds_line *line, float logit)
+{
+    float z = line->slope * logit + line->shift, sum = line->start + line->first * z;
+    for (int i = 0; i < WFRE_BEND_KNOTS; i++)
+        sum += line->gains[i] * larger(z - line->knots[i], 0);
+    return larger(smaller(sum, HIGHEST_ODDS), NOTHING);
+}
+
 /* Logits become logarithms of odds, in `odds` too. */
-static void make_odds(size_t count, float slope, float shift, float *row, float *odds)
+static void make_odds(size_t count, odds_line line, float *row, float *odds)
 {
     size_t y = 0;
     for (; y + TILE <= count; y += TILE)
         for (size_t k = y; k < y + TILE; k++) /* as vectors */
-            odds[k] = row[k] = larger(smaller(slope * row[k] + shift, HIGHEST_ODDS), NOTHING);
+            odds[k] = row[k] = odds_at(&line, row[k]);
     for (; y < count; y++)
-        odds[y] = row[y] = larger(smaller(slope * row[y] + shift, HIGHEST_ODDS), NOTHING);
+        odds[y] = row[y] = odds_at(&line, row[y]);
 }
 
 /* 1 + x */
@@ -294,23 +310,31 @@ static void add_one(size_t count, float *x)
         x[y] += 1;
 }
 
-/* The log odds of an edge as a line over the logarithm of its softmax (model/calibration.h). */
-typedef struct odds_line {
-    double start, slope;
-} odds_line;
-
-static odds_line odds_of(const wfre_edges *e, wfre_relation relation, size_t degree)
+/* Of a row whose softmax has the logarithm logit - sum. */
+static odds_line odds_of(const wfre_edges *e, wfre_relation relation, size_t degree, double sum)
 {
+    odds_line line = {.slope = 1, .first = 1};
     const wfre_model *model = e->session->engine->model;
     const wfre_calibration *c = model->calibration;
     double room = (double)wfre_missing_counts_log(e->room, relation, degree);
-    if (!c || !c->edges)
-        return (odds_line){room, 1};
+    if (!c || !c->edges) {
+        line.shift = (float)(room - sum);
+        return line;
+    }
     wfre_source_kind kind = degree > 0 ? WFRE_SOURCE_KNOWN : WFRE_SOURCE_FRESH;
     const double *f = c->odds[kind];
     double start = f[0] + f[2] * room + f[4] * wfre_calibration_rate(c, relation, kind);
     start += f[3] * log(degree > 0 ? (double)degree : 1);
-    return (odds_line){start + wfre_missing_gain(model, e->way.missing_rate), f[1]};
+    line.slope = (float)f[1];
+    line.shift = (float)(start - f[1] * sum);
+    const wfre_bend *bend = &c->bends[kind];
+    line.start = (float)(bend->start + wfre_missing_gain(model, e->way.missing_rate));
+    line.first = (float)bend->slopes[0];
+    for (int i = 0; i < WFRE_BEND_KNOTS; i++) {
+        line.knots[i] = (float)bend->knots[i];
+        line.gains[i] = (float)(bend->slopes[i + 1] - bend->slopes[i]);
+    }
+    return line;
 }
 
 /* From logits to truth values. */
@@ -326,9 +350,8 @@ static void judge_row(void *context, size_t index, unsigned worker)
     memcpy(other, row, e->entities * sizeof *row);
     double sum = e->vectors->exp_shifted(e->entities, highest, other);
     wfre_relation relation = p->sources[index].relation;
-    odds_line line = odds_of(e, relation, known.count);
-    float shift = (float)(line.start - line.slope * ((double)highest + log(sum)));
-    make_odds(e->entities, (float)line.slope, shift, row, other);
+    odds_line line = odds_of(e, relation, known.count, (double)highest + log(sum));
+    make_odds(e->entities, line, row, other);
     e->vectors->exp(e->entities, other, other);
     add_one(e->entities, other);
     e->vectors->log(e->entities, other, other);

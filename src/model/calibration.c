@@ -1,8 +1,9 @@
 /* Calibrations, and their text form.
  *
- *   version 2
+ *   version 3
  *   share S, usual A B
  *   edges 5 factors, 5 factors          if odds of edges are fitted
+ *   bend WHICH start 4 knots 5 slopes    if they are bent
  *   rates N and 2 N numbers             if there are any
  *   any, then its reliability           if it is fitted; then a line for each shape
  *   missing, the same
@@ -20,12 +21,30 @@
 
 #include "base/memory.h"
 
-enum { OLD_TERMS = 6, VERSION = 2, MOST_RELATIONS = 1 << 24 };
+enum {
+    OLD_TERMS = 6,
+    VERSION = 3,
+    STRAIGHT = 2 /* before odds were bent */,
+    MOST_RELATIONS = 1 << 24
+};
 
 wfre_status wfre_calibration_create(wfre_calibration **calibration, wfre_error *error)
 {
     *calibration = wfre_alloc_zero(1, sizeof **calibration);
-    return *calibration ? WFRE_OK : wfre_fail_memory(error, "calibrating");
+    if (!*calibration)
+        return wfre_fail_memory(error, "calibrating");
+    for (int b = 0; b < WFRE_BENDS; b++)
+        for (int i = 0; i <= WFRE_BEND_KNOTS; i++)
+            (*calibration)->bends[b].slopes[i] = 1;
+    return WFRE_OK;
+}
+
+double wfre_bend_at(const wfre_bend *bend, double z)
+{
+    double sum = bend->start + bend->slopes[0] * z;
+    for (int i = 0; i < WFRE_BEND_KNOTS; i++)
+        sum += (bend->slopes[i + 1] - bend->slopes[i]) * fmax(z - bend->knots[i], 0);
+    return sum;
 }
 
 void wfre_calibration_part_clear(wfre_calibration_part *part)
@@ -84,6 +103,14 @@ static void print_part(const char *name, const wfre_calibration_part *part, wfre
     }
 }
 
+static void print_bend(int which, const wfre_bend *bend, wfre_text *text)
+{
+    wfre_text_format(text, "bend %d %.17g", which, bend->start);
+    print_numbers(text, bend->knots, WFRE_BEND_KNOTS);
+    print_numbers(text, bend->slopes, WFRE_BEND_KNOTS + 1);
+    wfre_text_char(text, '\n');
+}
+
 void wfre_calibration_print(const wfre_calibration *c, wfre_text *text)
 {
     wfre_text_format(text, "version %d\nshare %.17g %.17g %.17g\n", VERSION, c->share, c->usual[0],
@@ -93,6 +120,8 @@ void wfre_calibration_print(const wfre_calibration *c, wfre_text *text)
         print_numbers(text, c->odds[0], WFRE_EDGE_TERMS);
         print_numbers(text, c->odds[1], WFRE_EDGE_TERMS);
         wfre_text_char(text, '\n');
+        for (int b = 0; b < WFRE_BENDS; b++)
+            print_bend(b, &c->bends[b], text);
     }
     if (c->relations > 0) {
         wfre_text_format(text, "rates %" PRIu32, c->relations);
@@ -215,6 +244,23 @@ typedef struct reading {
     const char *text;
 } reading;
 
+/* A bend must rise, or likelier edges would get less. */
+static bool read_bend(const char **text, wfre_bend *bends)
+{
+    double which;
+    if (!read_number(text, &which) || (which != 0 && which != 1 && which != 2))
+        return false;
+    wfre_bend *bend = &bends[(int)which];
+    bool good = read_number(text, &bend->start) &&
+                read_numbers(text, bend->knots, WFRE_BEND_KNOTS) &&
+                read_numbers(text, bend->slopes, WFRE_BEND_KNOTS + 1);
+    for (int i = 0; good && i < WFRE_BEND_KNOTS; i++)
+        good = i == 0 || bend->knots[i] >= bend->knots[i - 1];
+    for (int i = 0; good && i <= WFRE_BEND_KNOTS; i++)
+        good = bend->slopes[i] > 0;
+    return good;
+}
+
 /* One line, from behind its first word on. */
 static wfre_status read_line(reading *r, const char *word, size_t length, wfre_error *error)
 {
@@ -237,6 +283,8 @@ static wfre_status read_line(reading *r, const char *word, size_t length, wfre_e
         c->edges = true;
         good = read_numbers(&r->text, c->odds[0], WFRE_EDGE_TERMS) &&
                read_numbers(&r->text, c->odds[1], WFRE_EDGE_TERMS);
+    } else if (length == 4 && memcmp(word, "bend", 4) == 0) {
+        good = read_bend(&r->text, c->bends);
     } else if (length == 3 && memcmp(word, "any", 3) == 0) {
         r->part = &c->any;
         good = read_reliability(&r->text, &c->any.reliability);
@@ -274,7 +322,7 @@ wfre_status wfre_calibration_parse(const char *text, wfre_calibration **result, 
     } else {
         char *end;
         unsigned long version = strtoul(text + sizeof FIRST - 1, &end, 10);
-        if (version != VERSION && version < 1000)
+        if (version != VERSION && version != STRAIGHT && version < 1000)
             TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                           "the calibration has version %lu, and this program reads %d", version,
                           VERSION));

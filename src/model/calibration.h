@@ -8,15 +8,17 @@
  *
  * Answers that are found edge by edge. An edge (x, r, y) that the graph lacks has the odds
  *
- *   log odds = f0 + f1 log softmax + f2 log room(r, x) + f3 log n + f4 rate(r)
+ *   z = f0 + f1 log softmax + f2 log room(r, x) + f3 log n + f4 rate(r),   log odds = bend(z)
  *
  * where x has n edges of r, room is how many it seems to lack (graph/missing.h), and rate(r) is the
  * logarithm of how many edges of r were held out for each entity that has any. Entities without an
- * edge of r have factors (and rates) of their own. This is the truth value of an edge
- * (infer/way_edges.h), so that those of the best derivation multiply to the score of an answer, p.
- * For a question of one edge that is the probability. For others it is, by shape,
+ * edge of r have factors, rates and a bend of their own. A bend is a rising line with knees: what a
+ * straight one promises too much or too little at some height is put right there, most of all at
+ * the upper end, where the likeliest facts are often known already. This is the truth value of an
+ * edge (infer/way_edges.h), so that those of the best derivation multiply to the score of an
+ * answer, p. For a question of one edge that is the probability. For others it is, by shape,
  *
- *   logistic(f0 + f1 logit p)
+ *   logistic(bend(f0 + f1 logit p))
  *
  * since other derivations count, too, and edges depend on each other: as likely as answers with
  * such a best derivation turned out to be, and nothing else enters.
@@ -38,8 +40,19 @@
 enum {
     WFRE_CALIBRATION_DEPTH = 20, /* predictions a question that the fit looks at */
     WFRE_CALIBRATION_TERMS = 7,
-    WFRE_EDGE_TERMS = 5
+    WFRE_EDGE_TERMS = 5,
+    WFRE_BEND_KNOTS = 4
 };
+
+/* By wfre_source_kind of single edges, then one of all other shapes together. */
+enum { WFRE_BEND_SHAPES = 2, WFRE_BENDS };
+
+/* z to start + slopes[0] z, and above each knot with the next slope. */
+typedef struct wfre_bend {
+    double start;
+    double knots[WFRE_BEND_KNOTS];      /* rising */
+    double slopes[WFRE_BEND_KNOTS + 1]; /* positive */
+} wfre_bend;
 
 typedef struct wfre_calibration_shape {
     char *name; /* as wfre_type_name says it; "*" for all together, the first */
@@ -60,6 +73,7 @@ typedef struct wfre_calibration {
     wfre_calibration_part any, missing;
     bool edges;                      /* odds of edges are fitted, and so `any` to them */
     double odds[2][WFRE_EDGE_TERMS]; /* by wfre_source_kind */
+    wfre_bend bends[WFRE_BENDS];     /* straight unless fitted */
     double share;                    /* of all facts, that were held out */
     double usual[2];                 /* rates of a relation about which nothing is known */
     float *rates;                    /* [relations][2], or NULL */
@@ -77,6 +91,8 @@ static inline double wfre_calibration_rate(const wfre_calibration *calibration,
     return relation < calibration->relations ? (double)calibration->rates[2 * relation + kind]
                                              : calibration->usual[kind];
 }
+
+double wfre_bend_at(const wfre_bend *bend, double z);
 
 /* A calibration as text for a model's metadata; and back. */
 void wfre_calibration_print(const wfre_calibration *calibration, wfre_text *text);

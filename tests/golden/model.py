@@ -33,11 +33,13 @@ class Model:
                 self.tensors[name] = values.reshape(entry["shape"])
         self.entities = np.clip(self.tensors["entities"], 0, 1)
         self.rho, self.gamma = float(self.settings["rho"]), float(self.settings["gamma"])
-        self.odds = None
+        self.odds, self.bends = None, {}
         for line in self.settings.get("calibration", "").splitlines():
             word, *rest = line.split(" ")
             if word == "edges":
                 self.odds = np.array(rest, float).reshape(2, 5)
+            elif word == "bend":
+                self.bends[int(rest[0])] = np.array(rest[1:], float)
             elif word == "rates":
                 self.rates = np.array(rest[1:], float).reshape(-1, 2)
 
@@ -126,6 +128,16 @@ def alike_gain(edges, relation, x, y):
     return math.log(1 + 50 * head) + math.log(1 + 50 * tail)
 
 
+def bent(numbers, z):
+    """A line with a start, and a slope of its own up to each knot and above the last."""
+    start, knots, slopes = numbers[0], numbers[1:5], numbers[5:]
+    result = start + slopes[0] * np.minimum(z, knots[0])
+    for i in range(4):
+        end = knots[i + 1] if i < 3 else np.inf
+        result += slopes[i + 1] * np.maximum(np.minimum(z, end) - knots[i], 0)
+    return result
+
+
 def edge_truths(model, edges, relation, x):
     """log of the truth values of all edges from x."""
     sharp, weight = model.number("edge-sharpness"), model.number("edge-room")
@@ -149,6 +161,7 @@ def edge_truths(model, edges, relation, x):
         f = model.odds[kind]
         odds = (f[0] + f[1] * softmax + f[2] * room + f[3] * math.log(n)
                 + f[4] * model.rates[relation, kind])
+        odds = bent(model.bends[kind], odds)
     truths = odds - np.log1p(np.exp(odds))
     truths[sorted(known)] = 0
     return truths

@@ -1,6 +1,7 @@
 /* src/model/calibration: probabilities learned from queries whose truth is made up, so that it is
  * known; their way through a model file; damaged text; memory. */
 #include "model/calibration.h"
+#include "fit/bend.h"
 #include "fit/probability.h"
 #include "infer/probability.h"
 
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/rng.h"
 #include "check.h"
 #include "predict.h"
 #include "query/types.h"
@@ -149,6 +151,86 @@ static void survives_a_file(void **state)
     wfre_model_free(again);
 }
 
+/* A bend is exactly what it is fitted to: here nothing is likelier than CEILING, which a straight
+ * line cannot say. Samples that are set apart tell whether it is right. */
+static void bends_where_promises_are_wrong(void **state)
+{
+    (void)state;
+    enum { COUNT = 60000, HEIGHTS = 12 };
+    static const double CEILING = 0.4;
+    static wfre_sample samples[COUNT];
+    wfre_bend bend;
+    double expected[HEIGHTS] = {0}, found[HEIGHTS] = {0};
+    for (size_t i = 0; i < COUNT; i++) {
+        wfre_rng rng = wfre_rng_for(1, WFRE_FOR_DATA, i, 0);
+        double logit = -5 + 8 * wfre_rng_double(&rng);
+        double truth = fmin(1 / (1 + exp(-logit)), CEILING);
+        samples[i] = (wfre_sample){
+            .offset = logit, .apart = i % 3 == 0, .answer = wfre_rng_double(&rng) < truth};
+        samples[i].shape = (uint32_t)((logit + 5) / 8 * HEIGHTS); /* kept here */
+    }
+    assert_ok(wfre_bend_fit(samples, COUNT, 4, &bend, error));
+    for (size_t i = 0; i < COUNT; i++)
+        if (samples[i].apart) {
+            expected[samples[i].shape] += 1 / (1 + exp(-samples[i].offset));
+            found[samples[i].shape] += samples[i].answer;
+        }
+    for (int h = 0; h < HEIGHTS; h++) /* 1667 samples each: four deviations of chance */
+        assert_true(fabs(expected[h] - found[h]) < 80);
+    for (int i = 0; i <= WFRE_BEND_KNOTS; i++)
+        assert_true(bend.slopes[i] >= 0.0999);
+    assert_true(wfre_bend_at(&bend, 1) > wfre_bend_at(&bend, 0));
+}
+
+static void stays_straight_without_answers(void **state)
+{
+    (void)state;
+    wfre_sample samples[3] = {{.offset = -2}, {.offset = 0}, {.offset = 3, .apart = true}};
+    wfre_bend bend;
+    for (size_t count = 0; count <= 3; count += 3) {
+        assert_ok(wfre_bend_fit(samples, count, 4, &bend, error));
+        assert_true(wfre_bend_at(&bend, -7.5) == -7.5 && wfre_bend_at(&bend, 2) == 2);
+        assert_true(samples[2].offset == 3);
+    }
+}
+
+/* Texts of before say nothing of bends; one that falls, or that is no bend, is refused. */
+static void reads_bends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        bool good;
+    } CASES[] = {
+        {"", true},
+        {"bend 1 0.5 -4 -3 -2 -1 1 2 3 2 0.5\n", true},
+        {"bend 1 0.5 -4 -3 -2 -1 1 2 0 2 0.5\n", false},
+        {"bend 1 0.5 -4 -3 -5 -1 1 2 3 2 0.5\n", false},
+        {"bend 3 0.5 -4 -3 -2 -1 1 2 3 2 0.5\n", false},
+        {"bend 0.5 0.5 -4 -3 -2 -1 1 2 3 2 0.5\n", false},
+        {"bend 1 0.5 -4 -3 -2 -1 1 2 3 2\n", false},
+        {"bend 1 nan -4 -3 -2 -1 1 2 3 2 0.5\n", false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        wfre_text text = {0};
+        wfre_calibration *c = NULL;
+        wfre_error error = {0};
+        wfre_text_format(&text,
+                         "version 2\nshare 0.1 -2 -3\nedges 0 1 0 0 0 0 1 0 0 0\n%s"
+                         "any 1 1 0 0 0 1 1",
+                         CASES[i].line);
+        for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+            wfre_text_add(&text, " 0 0 0");
+        wfre_text_add(&text, "\nshape * 0 1 0 0 0 0 0\n");
+        wfre_status status = wfre_calibration_parse(text.data, &c, &error);
+        assert_int_equal(status, CASES[i].good ? WFRE_OK : WFRE_ERR_FORMAT);
+        if (c) /* by hand: 0.5 - 4 + 2 + 3 + 2 + 0.5 * 3 */
+            assert_true(wfre_bend_at(&c->bends[1], 2) == (CASES[i].line[0] ? 5 : 2));
+        wfre_calibration_free(c);
+        wfre_text_free(&text);
+    }
+}
+
 /* Any text is refused or harmless. */
 static void damaged_text(void **state)
 {
@@ -195,6 +277,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(learns_what_is_true),
         cmocka_unit_test(survives_a_file),
+        cmocka_unit_test(bends_where_promises_are_wrong),
+        cmocka_unit_test(stays_straight_without_answers),
+        cmocka_unit_test(reads_bends),
         cmocka_unit_test(damaged_text),
         cmocka_unit_test(memory_may_run_out),
     };
