@@ -103,7 +103,7 @@ static int run(const cli_call *call)
         .from = cli_text(call, "from", NULL),
         .axes = a->list,
         .seeds = (unsigned)cli_integer(call, "seeds", 1),
-        .calibrate = CALIBRATION_QUERIES,
+        .calibrate = (uint32_t)cli_integer(call, "calibrate", CALIBRATION_QUERIES),
         .say = say,
     };
     int code = EXIT_DONE;
@@ -128,6 +128,8 @@ static const cli_option OPTIONS[] = {
      0, 0},
     {"time", 0, CLI_DURATION, "TIME", "length of each training run, such as 10m", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of each training run in steps", 1, 1e15},
+    {"calibrate", 0, CLI_INTEGER, "N",
+     "queries of each type for what each run fits at its end (default 200)", 1, 1e6},
     {"title", 0, CLI_TEXT, "TEXT", "title of the page", 0, 0},
     CLI_OPTION_SEED,
     {"csv", 0, CLI_FLAG, NULL, "print CSV", 0, 0},

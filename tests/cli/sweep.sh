@@ -4,7 +4,7 @@ for i in $(seq 0 39); do
 done >all.txt
 wfre import all.txt -o g.kg --holdout 0.2 >imported
 wfre sample --protocol strict g.kg -o q.tsv --types 1p,2p,2in --count 5 >sampled
-sweep() { wfre sweep g.kg q.tsv -o "${OUT:-out}" --steps 3 --set dim=10 --set bases=2 "$@"; }
+sweep() { wfre sweep g.kg q.tsv -o "${OUT:-out}" --steps 3 --set dim=10 --set bases=2 --calibrate 4 "$@"; }
 export -f sweep
 show sweep --vary radius=2,1 --vary score=wfr,l2 >table 2>notes
 cat notes
@@ -18,7 +18,7 @@ sweep --vary radius=two
 sweep --vary radios=2
 sweep --vary radius=2 --set dim=20
 sweep --vary seed=1,2
-show wfre sweep g.kg - -o piped --steps 3 --set dim=10 --set bases=2 --seeds 2 --csv <q.tsv | sed -E "s/,[0-9.]+/,X/g"
+show wfre sweep g.kg - -o piped --steps 3 --set dim=10 --set bases=2 --calibrate 4 --seeds 2 --csv <q.tsv | sed -E "s/,[0-9.]+/,X/g"
 wfre eval g.kg out/base-seed1.safetensors two.tsv --sample 1p,2u --count 3 --union all >table
 sed -n 's/ [0-9].*//p' table
 wfre eval g.kg out/base-seed1.safetensors - --union all <two.tsv
