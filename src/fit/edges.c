@@ -1,42 +1,25 @@
 /* Five passes over the queries: the first fits what it counts that an edge's ends are joined
  * already, the second the weight of what those do that are alike, the third that of kinds, the
- * fourth the room, the fifth the sharpness, on which the order of single edges hardly depends (what
- * being joined counts goes along), and compares with embedding. */
+ * fourth the room, the fifth the sharpness (what being joined counts goes along), and compares with
+ * embedding. */
 #include "fit/edges.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "base/clock.h"
 #include "fit/pick_value.h"
 
 enum {
     BATCH = 70,
-    SHORT = 7,       /* a batch of which time is short */
-    TRIED = 4,       /* queries to see how long it takes */
-    JOINS = 7,       /* -7, -3, -1, 0, 1, 3, 7 */
-    NOT_JOINED = 3,  /* of these: 0 */
-    ROOMS = 6,       /* 0, 0.2, ... 1: what is counted by itself */
-    KINDS = 5,       /* 0, 0.125, 0.25, 0.5, 1 */
-    ALIKES = 6,      /* 0, 0.5, 1, 2, 4, 8 */
-    SHARPNESSES = 5, /* 0.35, 0.5, 0.7, 1, 1.4 */
-    USUAL = 2,       /* of rooms, kinds, alikes and sharpnesses */
-    PASSES = 5
+    SHORT = 7, /* a batch of which time is short */
+    TRIED = 4  /* queries to see how long it takes */
 };
 
 static double joined_at(double index)
 {
-    double steps = index - NOT_JOINED;
+    double steps = index - 3;
     return copysign(exp2(fabs(steps)) - 1, steps);
-}
-
-static double room_at(double index)
-{
-    return 0.2 * index;
-}
-
-static double kinds_at(double index)
-{
-    return index < 1 ? 0.125 * index : exp2(index - 4);
 }
 
 static double alike_at(double index)
@@ -44,10 +27,34 @@ static double alike_at(double index)
     return index < 1 ? 0.5 * index : exp2(index - 2);
 }
 
+static double kinds_at(double index)
+{
+    return index < 1 ? 0.125 * index : exp2(index - 4);
+}
+
+static double room_at(double index)
+{
+    return 0.2 * index;
+}
+
 static double sharpness_at(double index)
 {
     return exp2((index - 3) / 2);
 }
+
+/* What is fitted, in this order: a number of a way, which of them, and its values. */
+enum { JOINED, ALIKE, KINDS, ROOM, SHARPNESS, PASSES };
+static const struct lever {
+    size_t place; /* in wfre_way */
+    double (*at)(double index);
+    int values, usual; /* how many, and the index of the one that needs no reason */
+} LEVERS[PASSES] = {
+    [JOINED] = {offsetof(wfre_way, edge_joined), joined_at, 7, 3},          /* -7, -3, ... 7 */
+    [ALIKE] = {offsetof(wfre_way, edge_alike), alike_at, 6, 2},             /* 0, 0.5, ... 8 */
+    [KINDS] = {offsetof(wfre_way, edge_kinds), kinds_at, 5, 2},             /* 0, 0.125, ... 1 */
+    [ROOM] = {offsetof(wfre_way, edge_room), room_at, 6, 2},                /* 0, 0.2, ... 1 */
+    [SHARPNESS] = {offsetof(wfre_way, edge_sharpness), sharpness_at, 5, 2}, /* 0.35 ... 1.4 */
+};
 
 typedef struct fitting {
     wfre_session *session;
@@ -57,8 +64,8 @@ typedef struct fitting {
     bool late;      /* the time ran out within a batch, which does not count then */
     bool prepared;  /* there was time enough for estimates by embedding */
     const wfre_monitor *monitor;
-    wfre_tally joins, rooms, kinds, alikes, sharpnesses;
-    double against_embedding[SHARPNESSES]; /* what each gains */
+    wfre_tally tallies[PASSES];
+    double against_embedding[WFRE_TALLY_VALUES]; /* what each sharpness gains */
 } fitting;
 
 /* Ranks a batch as the way is now. */
@@ -90,106 +97,66 @@ static wfre_status rank_whole(fitting *f, const wfre_rank_query *queries, size_t
     return status;
 }
 
-static wfre_status fit_joined(fitting *f, const wfre_rank_query *queries, size_t count,
-                              wfre_error *error)
+/* Sets what a pass is about, and what depends on it so that the order of single edges stays. */
+static void set_lever(wfre_way *way, int which, double value)
 {
-    double mrr[BATCH][JOINS];
-    for (int i = 0; i < JOINS; i++) {
-        f->way.edge_joined = joined_at(i);
-        CHECK(rank(f, queries, count, &mrr[0][i], JOINS, error));
-    }
-    for (size_t q = 0; q < count && !f->late; q++)
-        wfre_tally_add(&f->joins, mrr[q]);
-    return WFRE_OK;
+    double *place = (double *)((char *)way + LEVERS[which].place);
+    if (which == SHARPNESS)
+        way->edge_joined *= value / *place;
+    *place = value;
 }
 
-static wfre_status fit_room(fitting *f, const wfre_rank_query *queries, size_t count,
-                            wfre_error *error)
-{
-    double mrr[BATCH][ROOMS];
-    for (int i = 0; i < ROOMS; i++) {
-        f->way.edge_room = room_at(i);
-        CHECK(rank(f, queries, count, &mrr[0][i], ROOMS, error));
-    }
-    for (size_t q = 0; q < count && !f->late; q++)
-        wfre_tally_add(&f->rooms, mrr[q]);
-    return WFRE_OK;
-}
-
-static wfre_status fit_kinds(fitting *f, const wfre_rank_query *queries, size_t count,
+static wfre_status fit_batch(fitting *f, int which, const wfre_rank_query *queries, size_t count,
                              wfre_error *error)
 {
-    double mrr[BATCH][KINDS];
-    for (int i = 0; i < KINDS; i++) {
-        f->way.edge_kinds = kinds_at(i);
-        CHECK(rank(f, queries, count, &mrr[0][i], KINDS, error));
+    const struct lever *lever = &LEVERS[which];
+    double mrr[BATCH][WFRE_TALLY_VALUES], embedded[BATCH];
+    for (int i = 0; i < lever->values; i++) {
+        set_lever(&f->way, which, lever->at(i));
+        CHECK(rank(f, queries, count, &mrr[0][i], WFRE_TALLY_VALUES, error));
     }
-    for (size_t q = 0; q < count && !f->late; q++)
-        wfre_tally_add(&f->kinds, mrr[q]);
-    return WFRE_OK;
-}
-
-static wfre_status fit_alike(fitting *f, const wfre_rank_query *queries, size_t count,
-                             wfre_error *error)
-{
-    double mrr[BATCH][ALIKES];
-    for (int i = 0; i < ALIKES; i++) {
-        f->way.edge_alike = alike_at(i);
-        CHECK(rank(f, queries, count, &mrr[0][i], ALIKES, error));
-    }
-    for (size_t q = 0; q < count && !f->late; q++)
-        wfre_tally_add(&f->alikes, mrr[q]);
-    return WFRE_OK;
-}
-
-/* Sets the sharpness, and what depends on it so that the order of single edges stays. */
-static void sharpen(wfre_way *way, double sharpness)
-{
-    way->edge_joined *= sharpness / way->edge_sharpness;
-    way->edge_sharpness = sharpness;
-}
-
-static wfre_status fit_sharpness(fitting *f, const wfre_rank_query *queries, size_t count,
-                                 wfre_error *error)
-{
-    double mrr[BATCH][SHARPNESSES], embedded[BATCH];
-    for (int i = 0; i < SHARPNESSES; i++) {
-        sharpen(&f->way, sharpness_at(i));
-        CHECK(rank(f, queries, count, &mrr[0][i], SHARPNESSES, error));
-    }
-    CHECK(rank_whole(f, queries, count, embedded, error));
+    if (which == SHARPNESS)
+        CHECK(rank_whole(f, queries, count, embedded, error));
     for (size_t q = 0; q < count && !f->late; q++) {
-        wfre_tally_add(&f->sharpnesses, mrr[q]);
-        for (int i = 0; i < SHARPNESSES; i++)
+        wfre_tally_add(&f->tallies[which], mrr[q]);
+        for (int i = 0; which == SHARPNESS && i < lever->values; i++)
             f->against_embedding[i] += mrr[q][i] - embedded[q];
     }
     return WFRE_OK;
 }
 
-typedef wfre_status fit_batch(fitting *f, const wfre_rank_query *queries, size_t count,
-                              wfre_error *error);
+/* Of three decimals. */
+static double rounded(double value)
+{
+    return round(1000 * value) / 1000;
+}
 
-/* Fits on all queries, or on those that are not single edges. */
-static wfre_status pass(fitting *f, const wfre_rank_query *queries, size_t count, bool edges,
-                        fit_batch *fit, wfre_error *error)
+/* Fits one lever. The order of single edges hardly depends on the sharpness: it is fitted on the
+ * others. */
+static wfre_status pass(fitting *f, int which, const wfre_rank_query *queries, size_t count,
+                        wfre_error *error)
 {
     wfre_rank_query batch[BATCH];
+    wfre_tally *tally = &f->tallies[which];
     size_t size = 0, taken = 0;
+    *tally = (wfre_tally){.values = LEVERS[which].values, .base = LEVERS[which].usual};
     f->end = wfre_clock() + f->seconds;
     f->late = false;
     size_t most = f->seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
     for (size_t q = 0; q < count && taken < 2 * WFRE_EDGES_QUERIES; q++) {
-        if (queries[q].hard.count > 0 && (edges || !wfre_node_is_edge(queries[q].tree)))
+        bool suits = which != SHARPNESS || !wfre_node_is_edge(queries[q].tree);
+        if (queries[q].hard.count > 0 && suits)
             batch[size++] = queries[q];
         if (size < most && q + 1 < count)
             continue;
         wfre_report(f->monitor, "fitting edges", q, count, NULL);
-        CHECK(fit(f, batch, size, error));
+        CHECK(fit_batch(f, which, batch, size, error));
         taken += size;
         size = 0;
         if (f->late || (f->seconds > 0 && wfre_clock() > f->end))
             break;
     }
+    set_lever(&f->way, which, rounded(LEVERS[which].at(wfre_tally_best(tally))));
     return WFRE_OK;
 }
 
@@ -206,51 +173,29 @@ static wfre_status is_time(fitting *f, const wfre_rank_query *queries, size_t co
         start = q == 0 ? wfre_clock() : start;
     }
     if (tried > 1)
-        *enough =
-            (wfre_clock() - start) / (double)(tried - 1) * JOINS * WFRE_TALLY_ENOUGH < f->seconds;
+        *enough = (wfre_clock() - start) / (double)(tried - 1) * LEVERS[JOINED].values *
+                      WFRE_TALLY_ENOUGH <
+                  f->seconds;
     return WFRE_OK;
-}
-
-/* Of three decimals. */
-static double rounded(double value)
-{
-    return round(1000 * value) / 1000;
 }
 
 wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank_query *queries,
                            size_t count, double seconds, const wfre_monitor *monitor,
                            wfre_error *error)
 {
-    fitting f = {.session = session,
-                 .way = *way,
-                 .seconds = seconds / PASSES,
-                 .monitor = monitor,
-                 .joins = {.values = JOINS, .base = NOT_JOINED},
-                 .rooms = {.values = ROOMS, .base = USUAL},
-                 .kinds = {.values = KINDS, .base = USUAL},
-                 .alikes = {.values = ALIKES, .base = USUAL},
-                 .sharpnesses = {.values = SHARPNESSES, .base = USUAL}};
+    fitting f = {.session = session, .way = *way, .seconds = seconds / PASSES, .monitor = monitor};
     f.way.by = WFRE_BY_EDGES;
-    f.way.edge_kinds = kinds_at(USUAL);
-    f.way.edge_alike = alike_at(USUAL);
+    set_lever(&f.way, KINDS, kinds_at(LEVERS[KINDS].usual));
+    set_lever(&f.way, ALIKE, alike_at(LEVERS[ALIKE].usual));
     bool enough = true;
     if (seconds > 0)
         CHECK(is_time(&f, queries, count, &enough, error));
     if (!enough)
         count = 0;
-    CHECK(pass(&f, queries, count, true, fit_joined, error));
-    f.way.edge_joined = rounded(joined_at(wfre_tally_best(&f.joins)));
-    CHECK(pass(&f, queries, count, true, fit_alike, error));
-    f.way.edge_alike = rounded(alike_at(wfre_tally_best(&f.alikes)));
-    CHECK(pass(&f, queries, count, true, fit_kinds, error));
-    f.way.edge_kinds = rounded(kinds_at(wfre_tally_best(&f.kinds)));
-    CHECK(pass(&f, queries, count, true, fit_room, error));
-    f.way.edge_room = rounded(room_at(wfre_tally_best(&f.rooms)));
-    CHECK(pass(&f, queries, count, false, fit_sharpness, error));
-    double best = wfre_tally_best(&f.sharpnesses);
-    sharpen(&f.way, rounded(sharpness_at(best)));
+    for (int which = 0; which < PASSES; which++)
+        CHECK(pass(&f, which, queries, count, error));
     f.way.edge_joined = rounded(f.way.edge_joined);
-    if (f.against_embedding[lround(best)] < 0)
+    if (f.against_embedding[lround(wfre_tally_best(&f.tallies[SHARPNESS]))] < 0)
         f.way.by = WFRE_BY_EMBEDDING;
     *way = f.way;
     return WFRE_OK;
