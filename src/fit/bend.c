@@ -1,4 +1,4 @@
-/* Knots part the answers evenly, those that are expected and those that were found together: where
+/* Knots part the answers, those that are expected and those that were found together: where
  * one of them is lacking, the other says that something is wrong. Between two knots the log odds
  * rise with a factor of their own, which the fit finds beside a start, near 1 each and never below
  * LEAST. */
@@ -16,6 +16,8 @@ enum { KNOTS = WFRE_BEND_KNOTS, TERMS = KNOTS + 2 };
 _Static_assert((int)TERMS <= (int)WFRE_LOGISTIC_TERMS, "the start and every slope are terms");
 
 static const double LEAST = 0.1; /* slope, so that no two scores become one */
+/* Up to which share of the answers each stretch goes; the highest promises are what people see. */
+static const double SHARES[KNOTS] = {0.2, 0.4, 0.6, 0.8, 0.95};
 
 /* A logit, and the answers that stand there. */
 typedef struct place {
@@ -42,7 +44,7 @@ static void put_knots(const place *places, size_t count, double *knots)
         all += places[i].answers;
     for (size_t i = 0; i < count && k < KNOTS; i++) {
         sum += places[i].answers;
-        while (k < KNOTS && sum >= all * (k + 1) / (KNOTS + 1))
+        while (k < KNOTS && sum >= all * SHARES[k])
             knots[k++] = places[i].logit;
     }
     for (; k < KNOTS; k++) /* rounding */
@@ -71,7 +73,7 @@ static void bend_offset(const wfre_bend *bend, wfre_sample *sample)
 wfre_status wfre_bend_fit(wfre_sample *samples, size_t count, double penalty, wfre_bend *bend,
                           wfre_error *error)
 {
-    static const int sign[WFRE_LOGISTIC_TERMS] = {0, 1, 1, 1, 1, 1};
+    static const int sign[WFRE_LOGISTIC_TERMS] = {0, 1, 1, 1, 1, 1, 1};
     double factors[WFRE_LOGISTIC_TERMS] = {0};
     size_t fitted = 0, answers = 0;
     place *places = wfre_alloc(count + 1, sizeof *places);

@@ -41,7 +41,7 @@ enum {
     WFRE_CALIBRATION_DEPTH = 20, /* predictions a question that the fit looks at */
     WFRE_CALIBRATION_TERMS = 7,
     WFRE_EDGE_TERMS = 5,
-    WFRE_BEND_KNOTS = 4
+    WFRE_BEND_KNOTS = 5
 };
 
 /* By wfre_source_kind of single edges, then one of all other shapes together. */

@@ -130,10 +130,10 @@ def alike_gain(edges, relation, x, y):
 
 def bent(numbers, z):
     """A line with a start, and a slope of its own up to each knot and above the last."""
-    start, knots, slopes = numbers[0], numbers[1:5], numbers[5:]
+    start, knots, slopes = numbers[0], numbers[1:6], numbers[6:]
     result = start + slopes[0] * np.minimum(z, knots[0])
-    for i in range(4):
-        end = knots[i + 1] if i < 3 else np.inf
+    for i in range(5):
+        end = knots[i + 1] if i < 4 else np.inf
         result += slopes[i + 1] * np.maximum(np.minimum(z, end) - knots[i], 0)
     return result
 

@@ -203,13 +203,13 @@ static void reads_bends(void **state)
         bool good;
     } CASES[] = {
         {"", true},
-        {"bend 1 0.5 -4 -3 -2 -1 1 2 3 2 0.5\n", true},
-        {"bend 1 0.5 -4 -3 -2 -1 1 2 0 2 0.5\n", false},
-        {"bend 1 0.5 -4 -3 -5 -1 1 2 3 2 0.5\n", false},
-        {"bend 3 0.5 -4 -3 -2 -1 1 2 3 2 0.5\n", false},
-        {"bend 0.5 0.5 -4 -3 -2 -1 1 2 3 2 0.5\n", false},
-        {"bend 1 0.5 -4 -3 -2 -1 1 2 3 2\n", false},
-        {"bend 1 nan -4 -3 -2 -1 1 2 3 2 0.5\n", false},
+        {"bend 1 0.5 -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", true},
+        {"bend 1 0.5 -4 -3 -2 -1 0 1 2 0 2 0.5 0.5\n", false},
+        {"bend 1 0.5 -4 -3 -5 -1 0 1 2 3 2 0.5 0.5\n", false},
+        {"bend 3 0.5 -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", false},
+        {"bend 0.5 0.5 -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", false},
+        {"bend 1 0.5 -4 -3 -2 -1 0 1 2 3 2 0.5\n", false},
+        {"bend 1 nan -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", false},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         wfre_text text = {0};
