@@ -15,8 +15,16 @@
  * of its queries are found, and how often a query is tried before another type takes its place:
  * less often if half of the trials find none. That keeps sampling short where a type is hardly ever
  * found: on a sparse graph of a million entities 10,000 attempts for each 3in took nearly all of a
- * step. */
-enum { TRIALS = 64, DRAWS = 8, ATTEMPTS = 256, RARE_ATTEMPTS = 24 };
+ * step. Where the graph does not fit into a cache, an attempt takes as long as a good part of
+ * learning from a query, and there are fewer. */
+enum {
+    TRIALS = 64,
+    DRAWS = 8,
+    ATTEMPTS = 256,
+    RARE_ATTEMPTS = 24,
+    FEW_ATTEMPTS = 4,
+    LARGE = 1000000 /* triples */
+};
 
 /* The bits of wfre_batcher.step that are the trainer's; those above say which draw it is. */
 static const uint64_t STEP_BITS = UINT64_MAX >> 8;
@@ -403,20 +411,35 @@ wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch *
 
 /* ---- creation ----------------------------------------------------------------------------- */
 
-/* WFRE_ERR_NOT_FOUND if the graph does not seem to have queries of the type. */
-static wfre_status try_type(wfre_batcher *b, uint32_t type, wfre_error *error)
+/* Of so many trials, how many find a query of the type within `attempts`. */
+static wfre_status count_found(wfre_batcher *b, uint32_t type, uint32_t attempts, uint32_t *found,
+                               wfre_error *error)
 {
-    uint32_t found = 0, tried = 0;
-    wfre_sampler_limit(b->sampler, type, ATTEMPTS);
-    for (; tried < TRIALS && b->settings.mix[type] > 0; tried++) {
+    *found = 0;
+    wfre_sampler_limit(b->sampler, type, attempts);
+    for (uint32_t tried = 0; tried < TRIALS && b->settings.mix[type] > 0; tried++) {
         const wfre_sampled *trial;
         wfre_status status = wfre_sampler_step(b->sampler, NULL, tried, &type, 1, &trial, error);
         if (status != WFRE_OK && status != WFRE_ERR_NOT_FOUND)
             return status;
-        found += status == WFRE_OK && trial->type == type;
+        *found += status == WFRE_OK && trial->type == type;
     }
-    if (found < TRIALS / 2)
-        wfre_sampler_limit(b->sampler, type, RARE_ATTEMPTS);
+    return WFRE_OK;
+}
+
+/* WFRE_ERR_NOT_FOUND if the graph does not seem to have queries of the type. */
+static wfre_status try_type(wfre_batcher *b, uint32_t type, wfre_error *error)
+{
+    bool large = wfre_graph_triples(b->graph, WFRE_TRAIN) > LARGE;
+    uint32_t found = 0, rare = large ? FEW_ATTEMPTS : RARE_ATTEMPTS;
+    if (large)
+        CHECK(count_found(b, type, FEW_ATTEMPTS, &found, error));
+    bool often = found >= TRIALS / 2;
+    if (!often) {
+        CHECK(count_found(b, type, ATTEMPTS, &found, error));
+        often = !large && found >= TRIALS / 2;
+    }
+    wfre_sampler_limit(b->sampler, type, often ? ATTEMPTS : rare);
     return found ? WFRE_OK : WFRE_ERR_NOT_FOUND;
 }
 
