@@ -29,7 +29,7 @@ void wfre_reliability_options_default(const wfre_graph *graph, wfre_reliability_
 {
     bool test = wfre_graph_triples(graph, WFRE_TEST) > wfre_graph_triples(graph, WFRE_VALID);
     *options = (wfre_reliability_options){
-        .split = test ? WFRE_TEST : WFRE_VALID, .edges = WFRE_ASKED_EDGES, .shapes = 50, .seed = 2};
+        .split = test ? WFRE_TEST : WFRE_VALID, .edges = 12000, .shapes = 50, .seed = 2};
 }
 
 static wfre_status put(pile *p, double probability, size_t question, bool answer, wfre_error *error)

@@ -10,7 +10,7 @@ enum {
     TYPES = 14,
     MEASURED = 50, /* queries of each type, and triples, that a finished model is measured */
     MEASURED_TRIPLES = 500, /* on */
-    FITTED = 40000          /* rankings that all fits together make if nothing limits them */
+    FITTED = 70000          /* rankings that all fits together make if nothing limits them */
 };
 
 /* Pairs of a query and an entity, so many that small graphs have all there is to have. */
