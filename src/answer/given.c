@@ -141,7 +141,9 @@ wfre_status wfre_session_score(wfre_session *session, const wfre_given_triple *t
         wishes[wanted++] = (wish){{t.relation ^ 1, t.tail}, t.head, i};
     }
     qsort(wishes, wanted, sizeof *wishes, compare_wishes);
-    wfre_status status = fulfil(&errand, wishes, wanted, scores, error);
+    wfre_status status = WFRE_OK;
+    if (wanted > 0) /* which only a model makes so */
+        status = fulfil(&errand, wishes, wanted, scores, error);
     wfre_free(wishes);
     return status;
 }

@@ -200,6 +200,12 @@ static void given_triples_are_scored_from_both_ends(void **state)
     wfre_given_triple wrong = {ENTITIES, 0, 0};
     assert_int_equal(wfre_session_score(session, &wrong, 1, &options, NULL, scores, NULL),
                      WFRE_ERR_ARGUMENT);
+    assert_ok(wfre_session_score(plain, triples, COUNT, &options, NULL, scores, error));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        wfre_given_triple t = triples[i];
+        bool known = wfre_graph_has(graph, WFRE_TEST, t.head, t.relation, t.tail);
+        assert_int_equal(scores[i].verdict, known ? WFRE_VERDICT_PROVEN : WFRE_VERDICT_UNKNOWN);
+    }
 }
 
 /* Every predicted row is new, and as good as its last variable with the other given. */
