@@ -270,7 +270,7 @@ wfre_status wfre_import_end(wfre_import_job *job, const char *output, wfre_graph
 {
     if (job->options->labels)
         CHECK(wfre_import_labels(job, error));
-    if (job->options->holdout > 0)
+    if (job->options->holdout != 0) /* which also refuses what is no share */
         CHECK(wfre_graph_builder_holdout(job->builder, job->options->holdout, job->options->seed,
                                          error));
     if (output)

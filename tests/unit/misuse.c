@@ -2,6 +2,7 @@
  * a status, never a crash or an endless wait. */
 #include "check.h"
 
+#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,12 +102,28 @@ static void arguments_left_out(void **state)
     assert_null(query);
 }
 
+static void shares_out_of_range(void **state)
+{
+    (void)state;
+    static const double WRONG[] = {-0.1, 1, 2, NAN, INFINITY};
+    static const size_t COUNTS[WFRE_SPLITS] = {1, 0, 0};
+    static const wfre_named_triple TRIPLE = {{"a", 1}, {"r", 1}, {"b", 1}};
+    wfre_graph *made = NULL;
+    for (size_t i = 0; i < sizeof WRONG / sizeof WRONG[0]; i++) {
+        wfre_import_options options = {.holdout = WRONG[i]};
+        assert_int_equal(wfre_import_triples(&TRIPLE, COUNTS, &options, NULL, &made, NULL, NULL),
+                         WFRE_ERR_ARGUMENT);
+        assert_null(made);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_after_fork),
         cmocka_unit_test(splits_out_of_range),
         cmocka_unit_test(arguments_left_out),
+        cmocka_unit_test(shares_out_of_range),
     };
     return cmocka_run_group_tests(tests, build, clear);
 }
