@@ -369,6 +369,7 @@ wfre_status wfre_report_write(const wfre_evaluation *const *evaluations, size_t 
                               const wfre_report_options *options, const char *folder,
                               wfre_error *error)
 {
+    GIVEN(folder);
     wfre_status status = WFRE_OK;
     wfre_text text = {0};
     if (count == 0)

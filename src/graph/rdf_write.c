@@ -317,6 +317,9 @@ wfre_status wfre_graph_export(const wfre_graph *graph, wfre_split split, const c
                               const char *format, const wfre_monitor *monitor, uint64_t *triples,
                               wfre_error *error)
 {
+    GIVEN(graph);
+    GIVEN(path);
+    GIVEN(triples);
     export e = {.output = {.text = &e.text, .graph = graph}};
     wfre_status status;
     syntax as = NTRIPLES;

@@ -97,6 +97,11 @@ static void arguments_left_out(void **state)
     assert_int_equal(wfre_model_open(NULL, &model, NULL), WFRE_ERR_ARGUMENT);
     assert_int_equal(wfre_query_parse(graph, WFRE_NOTATION_AUTO, NULL, 0, &query, NULL),
                      WFRE_ERR_ARGUMENT);
+    uint64_t triples = 0;
+    assert_int_equal(wfre_graph_export(graph, WFRE_TEST, NULL, "nt", NULL, &triples, NULL),
+                     WFRE_ERR_ARGUMENT);
+    assert_int_equal(wfre_graph_export(graph, WFRE_TEST, NULL, NULL, NULL, &triples, NULL),
+                     WFRE_ERR_ARGUMENT);
     assert_null(made);
     assert_null(model);
     assert_null(query);
