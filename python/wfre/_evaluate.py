@@ -58,7 +58,7 @@ class QuerySet(native.FromFile):
 
     def __init__(self, path: StrPath, graph: "Graph") -> None:
         self.graph = graph
-        self._open_again(os.path.abspath(os.fsdecode(path)))
+        self._open_again(os.path.abspath(native.path_text(path)))
 
     def _open_again(self, path: str) -> None:
         given, close = native.c_path(path), lib.wfre_queryset_close
@@ -129,7 +129,7 @@ def sample(
     options.seed = seed
     monitor = native.Monitor()
     with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
-        out = os.fspath(path) if path is not None else os.path.join(folder, "queries.tsv")
+        out = native.path_text(os.path.join(folder, "queries.tsv") if path is None else path)
         monitor.call(
             lib.wfre_benchmark_sample,
             graph._use(),
@@ -242,7 +242,7 @@ class Evaluation(_show.Table):
         name = native.c_text(title, "title")
         options.title = name
         one = ffi.new("const wfre_evaluation *[]", [self._cdata])
-        native.call(lib.wfre_report_write, one, 1, options, native.c_path(folder))
+        native.call(lib.wfre_report_write, one, 1, options, native.c_path(folder, "a folder"))
 
     def __repr__(self) -> str:
         return f"<Evaluation: MRR {self.mrr:.3f} over {len(self)} types>"

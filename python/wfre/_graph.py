@@ -84,7 +84,7 @@ class Graph(native.FromFile):
     def __init__(self, path: StrPath) -> None:
         given = native.c_path(path)
         cdata = native.make("wfre_graph", lib.wfre_graph_close, lib.wfre_graph_open, given)
-        self._start(cdata, os.path.abspath(os.fsdecode(path)))
+        self._start(cdata, os.path.abspath(native.path_text(path)))
 
     def _start(self, cdata: Any, path: Optional[str]) -> None:
         self._set(cdata)

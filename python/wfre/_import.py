@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from array import array
 from typing import (
     TYPE_CHECKING,
@@ -112,7 +113,7 @@ def _options(
         file.flush()
         keep.append(file)
         labels = file.name
-    keep.append(native.c_path(labels, "labels"))
+    keep.append(native.c_path_if(labels, "labels"))
     options.labels = keep[-1]
     return options, keep
 
@@ -192,6 +193,12 @@ def import_file(
     options.format, options.language = keep[-2], keep[-1]
     options.literals = native.choice(literals, "literals", _LITERALS)
     options.header = bool(header)
+    for path in paths:
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise TypeError(
+                f"a path must be a str or an os.PathLike, not {type(path).__name__}; triples in "
+                "memory and frames are for `import_triples`"
+            )
     given = [native.c_path(p) for p in paths]
     sources = ffi.new("const char *[]", given)
     monitor = native.Monitor()

@@ -96,7 +96,7 @@ class Model(native.FromFile):
     def __init__(self, path: StrPath) -> None:
         given = native.c_path(path)
         cdata = native.make("wfre_model", lib.wfre_model_free, lib.wfre_model_open, given)
-        self._start(cdata, os.path.abspath(os.fsdecode(path)), None)
+        self._start(cdata, os.path.abspath(native.path_text(path)), None)
 
     def _start(self, cdata: Any, path: Optional[str], history: Optional[History]) -> None:
         self._set(cdata)
@@ -316,7 +316,7 @@ def train(
     if not isinstance(graph, Graph):
         raise TypeError(f"a graph must be a wfre.Graph, not {type(graph).__name__}")
     with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
-        out = os.fspath(path) if path is not None else os.path.join(folder, "model.safetensors")
+        out = native.path_text(os.path.join(folder, "model.safetensors") if path is None else path)
         resumed = ffi.new("wfre_train_settings *")
         if resume and path is not None:
             name = native.c_path(out)
@@ -361,7 +361,11 @@ def _run(
         )
 
     run = ffi.new("wfre_train_run *")
-    keep = [native.c_path(out), native.c_path(start), native.c_path(queries)]
+    keep = [
+        native.c_path(out),
+        native.c_path_if(start, "start"),
+        native.c_path_if(queries, "queries"),
+    ]
     run.model = keep[0]
     setattr(run, "from", keep[1])
     run.queries = keep[2]

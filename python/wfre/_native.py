@@ -122,14 +122,26 @@ def c_text(value: Optional[str], what: str = "text") -> Any:
     return ffi.new("char[]", raw)
 
 
-def c_path(value: Optional[StrPath], what: str = "path") -> Any:
-    """A file's path for C; None becomes NULL. Keep it alive."""
-    if value is None:
-        return NULL
-    raw = os.fsencode(value)
+def path_text(value: StrPath, what: str = "a path") -> str:
+    """A file's path as text."""
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"{what} must be a str or an os.PathLike, not {kind}") from None
+
+
+def c_path(value: StrPath, what: str = "a path") -> Any:
+    """A file's path for C. Keep it alive."""
+    raw = os.fsencode(path_text(value, what))
     if b"\0" in raw:
         raise ValueError(f"{what} must not contain a NUL character")
     return ffi.new("char[]", raw)
+
+
+def c_path_if(value: Optional[StrPath], what: str) -> Any:
+    """The same, where None means none."""
+    return NULL if value is None else c_path(value, what)
 
 
 def take_string(pointer: Any) -> str:

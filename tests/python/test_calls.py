@@ -156,6 +156,30 @@ def test_bad_files(tmp_path):
         wfre.import_file(tmp_path / "missing.ttl")
 
 
+def test_no_paths(graph, model, tmp_path):
+    """What is no path is refused at once, whatever was to be done with it."""
+    queries = graph.sample(tmp_path / "q.tsv", types="1p", count=2)
+    found = wfre.evaluate(graph, model, queries)
+    for wrong in (None, 3, ["x"], object()):
+        for use in (
+            wfre.open,
+            wfre.Model,
+            wfre.import_file,
+            graph.save,
+            graph.export,
+            model.save,
+            found.report,
+            lambda path: wfre.QuerySet(path, graph),
+        ):
+            with pytest.raises(TypeError, match="must be a str or an os.PathLike"):
+                use(wrong)
+    with pytest.raises(TypeError, match="import_triples"):
+        wfre.import_file([("a", "r", "b")])
+    raw = os.fsencode(tmp_path / "raw.safetensors")
+    trained = wfre.train(graph, raw, steps=1, dim=20, batch=8, validate=0, calibrate=0)
+    assert trained.path == os.fsdecode(raw)
+
+
 def test_import_is_checked(tmp_path):
     """A library of another version, or none, is refused when the module is imported."""
     code = "import wfre"
