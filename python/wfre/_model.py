@@ -239,6 +239,10 @@ def _settings(graph: "Graph", preset: Optional[str], given: Dict[str, Any]) -> A
     settings = ffi.new("wfre_train_settings *")
     name = native.c_text(preset, "preset")
     native.call(lib.wfre_train_preset, name, graph._use(), settings)
+    return _set(settings, given)
+
+
+def _set(settings: Any, given: Dict[str, Any]) -> Any:
     for key, value in given.items():
         if isinstance(value, bool):
             value = "yes" if value else "no"
@@ -261,6 +265,26 @@ def _near_settings(settings: Any, key: str, error: errors.NotFound) -> errors.No
     near = tuple(difflib.get_close_matches(key, names, 3))
     message = error.message + ("; the nearest: " + ", ".join(near) if near else "")
     return errors.NotFound(message, None, near)
+
+
+def _resumed(out: str, given: Dict[str, Any]) -> Any:
+    """The settings of the interrupted run of a path; None if there is none. What is given must be
+    what they are."""
+    settings = ffi.new("wfre_train_settings *")
+    error = ffi.new("wfre_error *")
+    status = lib.wfre_train_resumed_settings(native.c_path(out), settings, error)
+    if status == lib.WFRE_ERR_NOT_FOUND:
+        return None
+    if status != lib.WFRE_OK:
+        raise native.failure(status, error)
+    before = _named_settings(settings)
+    for name, value in _named_settings(_set(settings, given)).items():
+        if value != before[name]:
+            raise errors.ArgumentError(
+                f"{name.replace('-', '_')} is {before[name]} in the interrupted run, not {value}; "
+                "a resumed run keeps its settings"
+            )
+    return settings
 
 
 def train_settings(
@@ -290,18 +314,19 @@ def train(
     queries: Optional[StrPath] = None,
     validate: int = 20,
     calibrate: int = 200,
-    seed: int = 1,
+    seed: Optional[int] = None,
     **settings: Any,
 ) -> Model:
     """Trains a model for ``time`` ("90s", "10m", "1.5h"; 5 minutes unless given) or for a number of
-    ``steps``, which gives the same bits again.
+    ``steps``, which gives the same bits again with the same ``seed`` (1 unless given).
 
     The model is written to ``path``, with its log and learning curve beside it; without one it is
     in memory only. ``preset`` is "small", "base", "large" or a recipe of the paper; any other
     setting is given by its name (``dim=400, drop_input=0.2``; ``train_settings`` lists them).
     ``progress`` shows a bar; ``callback`` is called after every step. ``start`` is a model to begin
-    with; ``resume`` goes on with an interrupted run of the same path. Ctrl-C, or an exception in
-    the callback, ends the run; with a path, ``resume`` goes on from there.
+    with; ``resume`` goes on with an interrupted run of the same path, whose settings it keeps, or
+    starts anew if there is none. Ctrl-C, or an exception in the callback, ends the run; with a
+    path, ``resume`` goes on from there.
 
     >>> import wfre
     >>> ring = [(f"e{i}", "next", f"e{(i + 1) % 30}") for i in range(30)]
@@ -315,16 +340,20 @@ def train(
 
     if not isinstance(graph, Graph):
         raise TypeError(f"a graph must be a wfre.Graph, not {type(graph).__name__}")
+    if resume and path is None:
+        raise errors.ArgumentError("only a run with a path can be resumed")
+    if steps is not None and time is not None:
+        raise errors.ArgumentError("give a number of steps or a time, not both")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable, not {type(callback).__name__}")
     with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
         out = native.path_text(os.path.join(folder, "model.safetensors") if path is None else path)
-        resumed = ffi.new("wfre_train_settings *")
-        if resume and path is not None:
-            name = native.c_path(out)
-            status = lib.wfre_train_resumed_settings(name, resumed, ffi.new("wfre_error *"))
-            resume = status == lib.WFRE_OK
-        else:
-            resume = False
-        filled = resumed if resume else _settings(graph, preset, dict(settings, seed=seed))
+        if seed is not None:
+            settings["seed"] = seed
+        filled = _resumed(out, settings) if resume else None
+        resume = filled is not None
+        if filled is None:
+            filled = _settings(graph, preset, dict({"seed": 1}, **settings))
         if steps is not None:
             filled.steps, filled.seconds = steps, 0
         elif time is not None or not resume:

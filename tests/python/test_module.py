@@ -325,6 +325,10 @@ def test_train(graph, tmp_path):
     with pytest.raises(wfre.NotFound, match="the nearest: drop_input") as wrong:
         wfre.train(graph, drop_inputs=0.1)
     assert wrong.value.suggestions[0] == "drop_input"
+    with pytest.raises(wfre.ArgumentError, match="not both"):
+        wfre.train(graph, steps=1, time="1s")
+    with pytest.raises(TypeError, match="callback"):
+        wfre.train(graph, steps=1, callback=3)
     settings = wfre.train_settings(graph, "small", drop_input=0.25)
     assert settings["drop-input"] == "0.25"
     with pytest.raises(wfre.Error):
@@ -342,6 +346,18 @@ def test_resume(graph, tmp_path):
     with pytest.raises(RuntimeError, match="enough"):
         wfre.train(graph, path, steps=20, dim=20, batch=32, callback=stop, calibrate=20)
     assert not path.exists()
+    for wrong in (dict(dim=40), dict(seed=2), dict(tnorm="lukasiewicz")):
+        with pytest.raises(wfre.ArgumentError, match="in the interrupted run, not"):
+            wfre.train(graph, path, resume=True, **wrong)
+    checkpoint = tmp_path / "m.checkpoint"
+    good = checkpoint.read_bytes()
+    checkpoint.write_bytes(good[:100])
+    with pytest.raises(wfre.Error):  # instead of starting anew over it
+        wfre.train(graph, path, resume=True)
+    assert checkpoint.read_bytes() == good[:100]
+    checkpoint.write_bytes(good)
+    with pytest.raises(wfre.ArgumentError, match="with a path"):
+        wfre.train(graph, resume=True)
     resumed = wfre.train(graph, path, resume=True, calibrate=20)
     whole = wfre.train(graph, steps=20, dim=20, batch=32, calibrate=20)
     assert (resumed.embeddings == whole.embeddings).all()
