@@ -42,6 +42,7 @@ class Query(native.Handle):
     graph: "Graph"
 
     def __init__(self, graph: "Graph", text: str, notation: str = "auto") -> None:
+        native.given(graph, "graph")
         raw = native.encode(text, "a question")
         self.text = text
         self.graph = graph
@@ -363,13 +364,13 @@ def ask(
     options.split = native.split(split)
     options.known = bool(proven)
     options.predicted = bool(predicted)
-    options.top = top
-    if min_probability:
-        options.min_probability = min_probability
+    options.top = native.whole(top, "top", native.SIZE)
+    if min_probability != 0:
+        options.min_probability = native.share(min_probability, "min_probability")
     if timeout is not None:
         options.timeout = native.seconds(timeout)
-    if missing_rate:
-        options.missing_rate = missing_rate
+    if missing_rate != 0:
+        options.missing_rate = native.share(missing_rate, "missing_rate")
     cway = NULL
     if way is not None:
         options.way = cway = fill_way(engine.cdata, way)
@@ -547,7 +548,8 @@ class Explanation(Sequence[ExplainedAnswer]):
         engine = graph._engine(answers._model)
         options = ffi.new("wfre_explain_options *")
         lib.wfre_explain_options_default(options)
-        options.derivations, options.evidence = derivations, evidence
+        options.derivations = native.whole(derivations, "derivations")
+        options.evidence = native.whole(evidence, "evidence")
         wanted = ffi.new("wfre_entity[]", [graph._entity_id(e) for e in entities])
         if entities:
             options.entities, options.entity_count = wanted, len(entities)

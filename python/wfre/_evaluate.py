@@ -57,6 +57,7 @@ class QuerySet(native.FromFile):
     graph: "Graph"
 
     def __init__(self, path: StrPath, graph: "Graph") -> None:
+        native.given(graph, "graph")
         self.graph = graph
         self._open_again(os.path.abspath(native.path_text(path)))
 
@@ -124,9 +125,9 @@ def sample(
     options.edges = native.choice(edges, "edges", ("questions", "facts", "answers"))
     names = native.c_text(types, "types")
     options.types = names
-    options.count = count
-    options.cap = cap
-    options.seed = seed
+    options.count = native.whole(count, "count")
+    options.cap = native.whole(cap, "cap")
+    options.seed = native.seed(seed)
     monitor = native.Monitor()
     with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
         out = native.path_text(os.path.join(folder, "queries.tsv") if path is None else path)
@@ -343,14 +344,16 @@ def evaluate(
     >>> [row.name for row in found], 0 <= found.mrr <= 1
     (['1p'], True)
     """
+    native.given(graph, "graph")
+    native.given(model, "model")
     set_ = _queries(graph, queries)
     engine = graph._engine(model)
     options = ffi.new("wfre_eval_options *")
     lib.wfre_eval_options_default(options)
     name = native.c_text(label, "label")
     options.label = name
-    options.bootstrap = bootstrap
-    options.seed = seed
+    options.bootstrap = native.whole(bootstrap, "bootstrap")
+    options.seed = native.seed(seed)
     options.strata = bool(strata)
     options.split = native.split(split)
     options.known = native.split(known)
@@ -382,6 +385,8 @@ def evaluate_links(
 ) -> Links:
     """Link prediction as the field measures it: for every triple that a split adds, the filtered
     rank of its tail and of its head."""
+    native.given(graph, "graph")
+    native.given(model, "model")
     engine = graph._engine(model)
     options = ffi.new("wfre_links_options *")
     lib.wfre_links_options_default(options)

@@ -254,12 +254,12 @@ def reply(
     asked.query = query._use()
     lib.wfre_ask_options_default(ffi.addressof(asked, "options"))
     asked.options.split = native.split(split)
-    asked.options.top = top
+    asked.options.top = native.whole(top, "top", native.SIZE)
     asked.options.predicted = model is not None
-    asked.options.min_probability = min_probability
+    asked.options.min_probability = native.share(min_probability, "min_probability")
     asked.options.timeout = native.seconds(timeout)
     out = ffi.new("wfre_reply **")
-    engine.call(lib.wfre_session_reply, asked, most, CANCEL, out)
+    engine.call(lib.wfre_session_reply, asked, native.whole(most, "most", native.SIZE), CANCEL, out)
     return query, ffi.gc(out[0], lib.wfre_reply_free)
 
 
@@ -285,7 +285,12 @@ def score(
     for triple in rows_of(triples):
         if isinstance(triple, (str, bytes)):
             raise TypeError(f"a triple is a head, a relation and a tail, not {triple!r}")
-        head, relation, tail = triple
+        try:
+            head, relation, tail = triple
+        except (TypeError, ValueError):
+            raise errors.ArgumentError(
+                f"triple {len(ids)} must be a head, a relation and a tail, not {triple!r}", len(ids)
+            ) from None
         ids.append(
             (graph._entity_id(head), graph._relation_id(relation), graph._entity_id(tail))
         )
@@ -327,9 +332,9 @@ def describe(
     options = ffi.new("wfre_describe_options *")
     lib.wfre_describe_options_default(options)
     options.split = native.split(split)
-    options.missing = missing if model is not None else 0
-    options.missing_rate = missing_rate
-    options.min_probability = min_probability
+    options.missing = native.whole(missing, "missing", native.SIZE) if model is not None else 0
+    options.missing_rate = native.share(missing_rate, "missing_rate")
+    options.min_probability = native.share(min_probability, "min_probability")
     out = ffi.new("wfre_description **")
     engine.call(lib.wfre_session_describe, graph._entity_id(entity), options, CANCEL, out)
     return Description(graph, ffi.gc(out[0], lib.wfre_description_free))
@@ -349,10 +354,10 @@ def predict(
     engine = graph._engine(model)
     options = ffi.new("wfre_missing_options *")
     lib.wfre_missing_options_default(options)
-    options.missing_rate = missing_rate
+    options.missing_rate = native.share(missing_rate, "missing_rate")
     options.split = native.split(split)
-    options.top = top
-    options.min_probability = min_probability
+    options.top = native.whole(top, "top", native.SIZE)
+    options.min_probability = native.share(min_probability, "min_probability")
     cway = asking.fill_way(engine.cdata, way)
     options.way = cway
     wanted = (
@@ -386,11 +391,11 @@ def near(
 ) -> List[asking.Prediction]:
     """See ``Graph.near``."""
     engine = graph._engine(model)
-    top = min(int(top), len(graph.entities))
+    top = min(native.whole(top, "top", native.SIZE), len(graph.entities))
     found = ffi.new("wfre_prediction[]", max(top, 1))
     count = ffi.new("size_t *")
     engine.call(
-        lib.wfre_session_nearest, graph._entity_id(entity), CANCEL, found, max(top, 0), count
+        lib.wfre_session_nearest, graph._entity_id(entity), CANCEL, found, top, count
     )
     return [asking._prediction(graph, found[i]) for i in range(count[0])]
 
@@ -404,7 +409,7 @@ def find(
     options = ffi.new("wfre_complete_options *")
     lib.wfre_complete_options_default(options)
     options.entities, options.relations = chosen != 2, chosen != 1
-    limit = max(0, min(int(limit), 100000))
+    limit = min(native.whole(limit, "limit", native.SIZE), 100000)
     items = ffi.new("wfre_completion[]", max(limit, 1))
     count = ffi.new("size_t *")
     raw = native.encode(text)

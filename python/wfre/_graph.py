@@ -323,8 +323,8 @@ class Graph(native.FromFile):
             self._use(),
             native.split(split),
             self._relation_id(relation),
-            triangles,
-            seed,
+            native.whole(triangles, "triangles"),
+            native.seed(seed),
             native.pool(),
             out,
         )
@@ -365,8 +365,7 @@ class Graph(native.FromFile):
         cdata = self._use()
         key: Any = self if model is None else model
         if model is not None:
-            if not isinstance(model, native.Handle) or model._what != "model":
-                raise TypeError(f"a model must be a wfre.Model, not {type(model).__name__}")
+            native.given(model, "model")
             cmodel = model._use()
         else:
             cmodel = NULL
@@ -638,18 +637,17 @@ class Graph(native.FromFile):
         from ._import import import_triples
         from ._model import Model
 
+        native.given(model, "model")
         extra = triples if isinstance(triples, Graph) else import_triples(triples)
         monitor = native.Monitor()
         graph, made = ffi.new("wfre_graph **"), ffi.new("wfre_model **")
         report = ffi.new("wfre_addition *")
-        if not isinstance(model, Model):
-            raise TypeError(f"a model must be a wfre.Model, not {type(model).__name__}")
         monitor.call(
             lib.wfre_add_with,
             self._use(),
             model._use(),
             extra._use(),
-            steps,
+            native.whole(steps, "steps"),
             native.pool(),
             monitor.struct,
             graph,

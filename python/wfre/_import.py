@@ -101,12 +101,14 @@ def _options(
 
     options = ffi.new("wfre_import_options *")
     options.holdout = holdout
-    options.seed = seed
+    options.seed = native.seed(seed)
     keep: List[Any] = [native.c_text(base, "base")]
     options.base = keep[0]
     if isinstance(labels, Mapping):
         file = tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n")
         for name, label in labels.items():
+            if not isinstance(name, str) or not isinstance(label, str):
+                raise TypeError(f"labels must be str for str, not {label!r} for {name!r}")
             if any(c in text for text in (name, label) for c in "\t\n\r\0"):
                 raise errors.ArgumentError(f"the label of {name!r} must be one line without tabs")
             file.write(f"{name}\t{label}\n")

@@ -189,6 +189,7 @@ class Model(native.FromFile):
         """The same model with probabilities learned from a query set. This one stays as it is."""
         from ._evaluate import QuerySet
 
+        native.given(graph, "graph")
         set_ = queries if isinstance(queries, QuerySet) else QuerySet(queries, graph)
         with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
             path = os.path.join(folder, "model.safetensors")
@@ -236,6 +237,7 @@ class Step(NamedTuple):
 
 
 def _settings(graph: "Graph", preset: Optional[str], given: Dict[str, Any]) -> Any:
+    native.given(graph, "graph")
     settings = ffi.new("wfre_train_settings *")
     name = native.c_text(preset, "preset")
     native.call(lib.wfre_train_preset, name, graph._use(), settings)
@@ -336,10 +338,7 @@ def train(
     >>> len(losses), m.embeddings.shape
     (20, (30, 20))
     """
-    from ._graph import Graph
-
-    if not isinstance(graph, Graph):
-        raise TypeError(f"a graph must be a wfre.Graph, not {type(graph).__name__}")
+    native.given(graph, "graph")
     if resume and path is None:
         raise errors.ArgumentError("only a run with a path can be resumed")
     if steps is not None and time is not None:
@@ -355,7 +354,7 @@ def train(
         if filled is None:
             filled = _settings(graph, preset, dict({"seed": 1}, **settings))
         if steps is not None:
-            filled.steps, filled.seconds = steps, 0
+            filled.steps, filled.seconds = native.whole(steps, "steps", 2**63), 0
         elif time is not None or not resume:
             filled.steps, filled.seconds = 0, native.seconds("5m" if time is None else time)
         native.call(lib.wfre_train_settings_check, filled)
@@ -400,8 +399,8 @@ def _run(
     run.queries = keep[2]
     run.resume = resume
     run.checkpoint_seconds = 60 if path is not None else -1  # what is in memory is not resumed
-    run.validate = validate
-    run.calibrate = calibrate
+    run.validate = native.whole(validate, "validate")
+    run.calibrate = native.whole(calibrate, "calibrate")
     summary = ffi.new("wfre_train_summary *")
     with monitored(progress, after_step) as monitor:
         if callback is not None:

@@ -118,7 +118,12 @@ class Kind(Generic[Name]):
         if isinstance(given, self.kind) and getattr(given, "_graph", None) is graph:
             return given.id
         if not isinstance(given, str):
-            number = operator.index(given)
+            try:
+                number = operator.index(given)
+            except TypeError:
+                raise TypeError(
+                    f"{self.plural} are given by name or number, not by {type(given).__name__}"
+                ) from None
             if isinstance(given, bool) or not 0 <= number < self.count(graph._use()):
                 raise errors.NotFound(f"no {self.what} has the number {given}")
             return number

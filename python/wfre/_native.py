@@ -406,6 +406,13 @@ class FromFile(Handle):
         raise NotImplementedError
 
 
+def given(thing: Any, what: str) -> None:
+    """Refuses what is no "graph", "model" or "query set"."""
+    if not isinstance(thing, Handle) or thing._what != what:
+        name = what.title().replace(" ", "")
+        raise TypeError(f"a {what} must be a wfre.{name}, not {type(thing).__name__}")
+
+
 def position(index: Any, count: int, what: str) -> int:
     """An index as Python counts, from either end, as a number from 0 on."""
     at = operator.index(index)
@@ -432,9 +439,7 @@ def set_threads(count: int) -> None:
     >>> wfre.set_threads(0)
     """
     global _pool, _pool_threads
-    count = int(count)
-    if not 0 <= count <= 4096:
-        raise ValueError(f"{count} threads; give 0 (one for each CPU) to 4096")
+    count = whole(count, "the number of threads", 4096)
     with _pool_lock:
         _pool, _pool_threads = None, count
 
@@ -471,6 +476,38 @@ def choice(value: str, what: str, options: Sequence[str]) -> int:
     if value in options:
         return options.index(value)
     raise errors.ArgumentError(f"{what} {value!r}: use one of {', '.join(options)}")
+
+
+SIZE = 2**64 - 1  # the most that a size_t can be
+
+
+def whole(value: Any, what: str, most: int = 2**32 - 1) -> int:
+    """A number of things: a whole number from 0 on."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        kind = type(value).__name__
+        raise TypeError(f"{what} must be a whole number, not {kind}") from None
+    if not 0 <= number <= most:
+        raise errors.ArgumentError(f"{what} must be between 0 and {most:,}, not {number:,}")
+    return number
+
+
+def seed(value: Any) -> int:
+    """A seed of random numbers."""
+    return whole(value, "seed", SIZE)
+
+
+def share(value: Any, what: str) -> float:
+    """A probability, or another number between 0 and 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        kind = type(value).__name__
+        raise TypeError(f"{what} must be a number between 0 and 1, not {kind}") from None
+    if not 0 <= number <= 1:
+        raise errors.ArgumentError(f"{what} must be between 0 and 1, not {number}")
+    return number
 
 
 def seconds(value: Union[str, float, int, None]) -> float:

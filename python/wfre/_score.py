@@ -99,6 +99,7 @@ class Score:
         floor: Optional[float] = None,
     ) -> None:
         settings = ffi.new("wfre_score_settings *")
+        dimension = native.whole(dimension, "dimension")
         lib.wfre_score_defaults(dimension, settings)
         settings.kind = native.choice(kind, "kind", _KINDS)
         if preset is not None:
@@ -112,8 +113,9 @@ class Score:
             ("floor", floor),
         ):
             if value is not None:
-                setattr(settings, name, value)
-        self.dimension = int(dimension)
+                whole = name in ("block", "iterations")
+                setattr(settings, name, native.whole(value, name) if whole else value)
+        self.dimension = dimension
         self._cdata = native.make(
             "wfre_score", lib.wfre_score_free, lib.wfre_score_create, settings
         )
@@ -291,6 +293,8 @@ class Scores:
             raise errors.ArgumentError("give a matrix, a row for each histogram")
         if score is not None and settings:
             raise TypeError("give a score or settings, not both")
+        if score is not None and not isinstance(score, Score):
+            raise TypeError(f"a score must be a wfre.Score, not {type(score).__name__}")
         self.score = Score(array.shape[1], **settings) if score is None else score
         self.score._fit(array, "rows")
         array, stride = _rows(array)
@@ -383,9 +387,7 @@ class Scores:
         import numpy
 
         job, keep, rows, count, single = self._job(queries, among)
-        if isinstance(k, bool) or int(k) < 0:
-            raise errors.ArgumentError(f"the nearest {k}")
-        k = min(int(k), count)
+        k = min(native.whole(k, "k", native.SIZE), count)
         ids = numpy.empty((rows, k), numpy.uint32)
         distances = numpy.empty((rows, k), numpy.float32)
         if rows and k:
@@ -519,7 +521,8 @@ def solve(
         measures.append(measure)
     settings = ffi.new("wfre_score_settings *")
     lib.wfre_score_defaults(5, settings)
-    settings.radius, settings.epsilon, settings.iterations = radius, epsilon, iterations
+    settings.radius, settings.epsilon = radius, epsilon
+    settings.iterations = native.whole(iterations, "iterations")
     settings.power = -1.0 if power is None else power  # WFRE_POWER_EXACT
     plan = numpy.empty((measures[0].count, measures[1].count), numpy.float64)
     result = ffi.new("wfre_transport *")

@@ -188,7 +188,7 @@ def run(
     output = ffi.new("wfre_sparql_output *", {"write": _write, "context": handle})
     how = ffi.new("wfre_sparql_run_options *")
     how.limits.timeout = native.seconds(timeout)
-    how.seed = seed
+    how.seed = native.seed(seed)
     asks = form in (lib.WFRE_SPARQL_SELECT, lib.WFRE_SPARQL_ASK)
     session = engine.lend() if engine is not None else None
     cancel = session.cancel if session is not None else native.new_cancel()
