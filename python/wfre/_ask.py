@@ -248,9 +248,9 @@ class Answers:
     def __contains__(self, entity: object) -> bool:
         return any(e == entity for e in self)
 
-    def _cells(self, most: Optional[int] = None) -> List[Tuple[Any, ...]]:
+    def _cells(self) -> List[Tuple[Any, ...]]:
         rows: List[Tuple[Any, ...]] = []
-        for e in self.proven[:most]:
+        for e in self.proven:
             rows.append((str(e), e.label, "proven", 1.0, math.nan))
         for p in self.predicted:
             rows.append((str(p.entity), p.entity.label, "predicted", p.probability, p.score))
@@ -303,10 +303,11 @@ class Answers:
             return f"<p>{_show.escape(self.error)}</p>"
         shown = 20
         rows: List[Tuple[Any, ...]] = []
-        for row in self._cells(shown):
-            entity, label, status, probability, _ = row
-            described = self._graph.entity(entity).description if entity else ""
-            rows.append((status, probability, label, described[:80]))
+        for e in self.proven[:shown]:
+            rows.append(("proven", 1.0, e.label, e.description[:80]))
+        for p in self.predicted:
+            described = p.entity.description[:80]
+            rows.append(("predicted", p.probability, p.entity.label, described))
         caption = self.question
         more = self._cdata.known.count - shown
         if more > 0:

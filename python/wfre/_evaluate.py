@@ -104,6 +104,8 @@ class QuerySet(native.FromFile):
         return f"<QuerySet: {len(self):,} queries of {len(self.types)} types>"
 
     def _repr_html_(self) -> str:
+        if self.closed:
+            return f"<p>{_show.escape(repr(self)[1:-1])}</p>"
         return _show.table(QuerySetType._fields, self.types, (), repr(self)[1:-1])
 
 

@@ -689,6 +689,8 @@ class Graph(native.FromFile):
         )
 
     def _repr_html_(self) -> str:
+        if self.closed:
+            return f"<p>{_show.escape(repr(self)[1:-1])}</p>"
         rows = [
             (relation.label, self.count(relation))
             for relation in itertools.islice(self.relations, 1000)

@@ -622,6 +622,16 @@ def test_evidence(graph, model):
     assert answers.predicted[0].missing_probability >= 0
 
 
+def test_closed_things_are_shown():
+    """A notebook that ends with something closed shows that, not a traceback."""
+    ring = [(f"e{i}", "next", f"e{(i + 1) % 30}") for i in range(30)]
+    g = wfre.import_triples(ring, holdout=0.2)
+    q = g.sample(types="1p", count=2)
+    for thing in (q, g):
+        thing.close()
+        assert "closed" in thing._repr_html_() and "closed" in repr(thing)
+
+
 def test_hostile_names():
     """What is shown to people has no control characters, and can be written as UTF-8."""
     bad = "\x1b]0;gone\x07\u202e<b>"
