@@ -102,10 +102,14 @@ def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]], most: int = 6
 
 
 def frame(columns: Dict[str, Any]) -> "pandas.DataFrame":
-    """A pandas frame of columns."""
+    """A pandas frame of columns. Entities and relations become plain text: theirs would keep the
+    graph."""
     import pandas
 
-    return pandas.DataFrame(columns)
+    def plain(value: Any) -> Any:
+        return str(value) if isinstance(value, str) else value
+
+    return pandas.DataFrame({name: [plain(v) for v in column] for name, column in columns.items()})
 
 
 class Table(Sequence[Any]):

@@ -632,6 +632,15 @@ def test_closed_things_are_shown():
         assert "closed" in thing._repr_html_() and "closed" in repr(thing)
 
 
+def test_frames_hold_plain_text(graph):
+    """A frame that is kept does not keep the graph."""
+    pytest.importorskip("pandas")
+    frame = graph.rows("?x, ?y : knows(?x, ?y)").to_pandas()
+    assert {type(v) for v in frame["x"]} == {type(v) for v in frame["y"]} == {str}
+    scored = graph.score([("p1", "knows", "p2")]).to_pandas()
+    assert type(scored["head"][0]) is type(scored["relation"][0]) is str
+
+
 def test_hostile_names():
     """What is shown to people has no control characters, and can be written as UTF-8."""
     bad = "\x1b]0;gone\x07\u202e<b>"
