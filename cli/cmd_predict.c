@@ -1,12 +1,16 @@
 /* wfre predict: the triples that relations seem to lack, all at once.
  *
  * Relations are done one after the other. What is done stands in OUT.part; OUT.progress says for
- * which relations, and how long the file was behind each. The same command goes on from there, and
- * gives the file its name when all are done. */
+ * which relations, how long the file was behind each, and the hash of its bytes up to there. The
+ * same command goes on behind the last of these that fits the file, and writes OUT when all are
+ * done. Whoever holds a lock on OUT.progress is the only one that writes. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -20,12 +24,13 @@ typedef struct job {
     wfre_way way;
     wfre_missing_options options;
     wfre_triples_format format;
-    const char *output;      /* or NULL: standard output */
+    const char *output;      /* or NULL: standard output, or a device or pipe */
     char *part, *progress;   /* names of files */
     FILE *triples, *journal; /* open ones */
     wfre_relation *relations;
     size_t count, done; /* relations to do, and those done */
     uint64_t written;   /* triples */
+    uint64_t hash;      /* of what they are as text */
     double start;
 } job;
 
@@ -39,41 +44,86 @@ static int fail_file(const char *path)
 
 /* ---- where it was left -------------------------------------------------------------------- */
 
+static const uint64_t NO_BYTES = 0xCBF29CE484222325u; /* FNV-1a */
+
+static uint64_t hash_more(uint64_t hash, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
+    return hash;
+}
+
+/* Opens a file beside the output, which is nothing but a file of ours: nobody waits for a pipe, and
+ * no link leads elsewhere. */
+static FILE *open_beside(const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
+        close(fd);
+        errno = EEXIST;
+        return NULL;
+    }
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r+");
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
+}
+
 /* What must be the same for a run to go on; one line. */
 static void describe(const job *j, const cli_call *call, char *line, size_t size)
 {
     (void)wfre_format(line, size,
                       "wfre predict, graph %016llx, model %016llx, split %d, top %zu, "
-                      "min-probability %g, missing-rate %g, by %d, format %s, %s\n",
+                      "min-probability %g, missing-rate %g, way %016llx, format %s, %s\n",
                       (unsigned long long)wfre_graph_fingerprint(j->graph),
                       (unsigned long long)wfre_model_weights_hash(j->model), (int)j->options.split,
                       j->options.top, j->options.min_probability, j->options.missing_rate,
-                      (int)j->way.by, wfre_triples_format_name(j->format),
+                      (unsigned long long)wfre_way_hash(&j->way),
+                      wfre_triples_format_name(j->format),
                       cli_text(call, "relation", "all relations"));
 }
 
-/* Reads what an earlier run did: the relations done, the triples, and how long the file was. A line
- * that was not finished goes. */
-static void read_journal(job *j, long long *length)
+/* The hash of the triples from where they were read up to on, `length` bytes more; false if there
+ * are not so many. */
+static bool hash_triples(const job *j, long long length, uint64_t *hash)
+{
+    char bytes[LINE];
+    while (length > 0) {
+        size_t wanted = length < LINE ? (size_t)length : LINE;
+        if (fread(bytes, 1, wanted, j->triples) != wanted)
+            return false;
+        *hash = hash_more(*hash, bytes, wanted);
+        length -= (long long)wanted;
+    }
+    return true;
+}
+
+/* Reads what an earlier run did: the relations done, the triples, and how long the file was. From
+ * the first line on that was not finished or does not fit the file, it is done again. */
+static bool read_journal(job *j)
 {
     char line[LINE];
+    long long length = 0;
     off_t good = ftello(j->journal);
     while (j->done < j->count && fgets(line, sizeof line, j->journal)) {
         char *at = line;
         unsigned long long relation = strtoull(at, &at, 10), triples = strtoull(at, &at, 10);
         long long end = strtoll(at, &at, 10);
-        if (relation != j->relations[j->done] || end < *length || *at != '\n')
+        uint64_t hash = j->hash, noted = strtoull(at, &at, 16);
+        if (relation != j->relations[j->done] || end < length || *at != '\n' ||
+            !hash_triples(j, end - length, &hash) || hash != noted)
             break;
         j->done++;
         j->written = triples;
-        *length = end;
+        j->hash = hash;
+        length = end;
         good = ftello(j->journal);
     }
-    if (ftruncate(fileno(j->journal), good) != 0) { /* begin again rather than trust it */
-        j->done = 0;
-        j->written = 0;
-        *length = 0;
-    }
+    clearerr(j->triples);
+    return ftruncate(fileno(j->journal), good) == 0 && fseeko(j->journal, 0, SEEK_END) == 0 &&
+           ftruncate(fileno(j->triples), (off_t)length) == 0 &&
+           fseeko(j->triples, (off_t)length, SEEK_SET) == 0;
 }
 
 static int refuse_other(const job *j)
@@ -86,29 +136,49 @@ static int refuse_other(const job *j)
     return cli_fail(&error);
 }
 
+/* Opens the journal and locks it. One that was removed before it could be locked was of a run that
+ * ended just then, and whoever comes next makes another. */
+static int open_journal(job *j)
+{
+    struct stat mine, there;
+    for (;;) {
+        j->journal = open_beside(j->progress);
+        if (!j->journal)
+            return fail_file(j->progress);
+        if (flock(fileno(j->journal), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+            return cli_fail(&(wfre_error){.code = WFRE_ERR_IO,
+                                          .message = "another run is writing this file already"});
+        if (fstat(fileno(j->journal), &mine) == 0 && stat(j->progress, &there) == 0 &&
+            mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
+            return EXIT_DONE;
+        (void)fclose(j->journal);
+    }
+}
+
 /* Opens both files, at the place where an earlier run stopped. */
 static int open_files(job *j, const cli_call *call)
 {
     char expected[LINE], found[LINE];
-    long long length = 0;
     describe(j, call, expected, sizeof expected);
-    j->journal = fopen(j->progress, "a+");
-    if (!j->journal)
-        return fail_file(j->progress);
-    if (flock(fileno(j->journal), LOCK_EX | LOCK_NB) != 0)
-        return cli_fail(&(wfre_error){.code = WFRE_ERR_IO,
-                                      .message = "another run is writing this file already"});
-    rewind(j->journal);
-    if (fgets(found, sizeof found, j->journal)) {
-        if (strcmp(found, expected) != 0)
-            return refuse_other(j);
-        read_journal(j, &length);
-    } else {
-        fputs(expected, j->journal);
+    int code = open_journal(j);
+    if (code != EXIT_DONE)
+        return code;
+    if (!fgets(found, sizeof found, j->journal))
+        found[0] = '\0';
+    size_t length = strlen(found);
+    bool whole = length > 0 && found[length - 1] == '\n';
+    if (whole ? strcmp(found, expected) != 0 : strncmp(found, expected, length) != 0)
+        return refuse_other(j);
+    j->triples = open_beside(j->part);
+    if (!j->triples)
+        return fail_file(j->part);
+    if (!whole) { /* nothing was kept yet, not even the line that says of what */
+        rewind(j->journal);
+        if (ftruncate(fileno(j->journal), 0) != 0 || fputs(expected, j->journal) < 0 ||
+            fflush(j->journal) != 0)
+            return fail_file(j->progress);
     }
-    j->triples = fopen(j->part, j->done > 0 ? "r+" : "w");
-    if (!j->triples || ftruncate(fileno(j->triples), (off_t)length) != 0 ||
-        fseeko(j->triples, (off_t)length, SEEK_SET) != 0)
+    if (!read_journal(j))
         return fail_file(j->part);
     if (j->done > 0)
         cli_note("%zu of %zu relations were done before; going on", j->done, j->count);
@@ -123,19 +193,28 @@ static int keep(job *j, wfre_relation relation)
         return lost ? EXIT_FAILED : EXIT_DONE; /* cli_end_output says why */
     if (lost)
         return fail_file(j->part);
-    fseek(j->journal, 0, SEEK_END);
-    fprintf(j->journal, "%u %llu %lld\n", relation, (unsigned long long)j->written,
-            (long long)ftello(j->triples));
+    fprintf(j->journal, "%u %llu %lld %016llx\n", relation, (unsigned long long)j->written,
+            (long long)ftello(j->triples), (unsigned long long)j->hash);
     return fflush(j->journal) == 0 && !ferror(j->journal) ? EXIT_DONE : fail_file(j->progress);
 }
 
+/* Writes the output as every output is written: whole or not at all, and through a link. */
 static int finish(job *j)
 {
-    if (fflush(j->triples) != 0 || fsync(fileno(j->triples)) != 0)
+    wfre_error error;
+    off_t length = ftello(j->triples);
+    const void *bytes = "";
+    if (length > 0)
+        bytes = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, fileno(j->triples), 0);
+    if (length < 0 || bytes == MAP_FAILED)
         return fail_file(j->part);
-    if (rename(j->part, j->output) != 0)
-        return fail_file(j->output);
-    (void)remove(j->progress);
+    wfre_status status = wfre_write_file(j->output, bytes, (size_t)length, &error);
+    if (length > 0)
+        munmap((void *)(uintptr_t)bytes, (size_t)length);
+    if (status != WFRE_OK)
+        return cli_fail(&error);
+    (void)remove(j->part);
+    (void)remove(j->progress); /* and with it the lock */
     return EXIT_DONE;
 }
 
@@ -153,6 +232,7 @@ static wfre_status predict_one(job *j, wfre_relation relation, wfre_error *error
             wfre_missing_triples_print(j->graph, triples, count, j->format, &text, &length, error);
     if (status == WFRE_OK) {
         (void)fwrite(text, 1, length, j->triples); /* keep() looks whether it failed */
+        j->hash = hash_more(j->hash, text, length);
         j->written += count;
     }
     wfre_string_free(text);
@@ -261,6 +341,50 @@ static int choose_relations(const cli_call *call, job *j)
     return cli_fail(&error);
 }
 
+static char *with_ending(const char *path, const char *ending)
+{
+    size_t size = strlen(path) + strlen(ending) + 1;
+    char *text = malloc(size);
+    if (text)
+        (void)snprintf(text, size, "%s%s", path, ending);
+    return text;
+}
+
+/* Whether an output is standard output by another name, such as /dev/stdout. */
+static bool is_standard(const char *output)
+{
+    struct stat there, standard;
+    return strcmp(output, "-") == 0 ||
+           (stat(output, &there) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+            there.st_dev == standard.st_dev && there.st_ino == standard.st_ino);
+}
+
+/* A device or pipe takes triples as they come, in the place of standard output; of these nothing is
+ * kept. */
+static int open_stream(job *j)
+{
+    int fd = open(j->output, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+        return fail_file(j->output);
+    close(fd);
+    j->output = NULL;
+    return EXIT_DONE;
+}
+
+/* The names of the files beside the output; neither may be an input. */
+static int name_files(const cli_call *call, job *j)
+{
+    int code = EXIT_DONE;
+    j->part = with_ending(j->output, ".part");
+    j->progress = with_ending(j->output, ".progress");
+    if (!j->part || !j->progress)
+        return cli_fail(&(wfre_error){.code = WFRE_ERR_MEMORY, .message = "out of memory"});
+    const char *const outputs[] = {j->output, j->part, j->progress};
+    for (int i = 0; i < 6 && code == EXIT_DONE; i++)
+        code = cli_keep_apart(call, outputs[i / 2], cli_argument(call, i % 2));
+    return code;
+}
+
 static int read_options(const cli_call *call, job *j)
 {
     wfre_missing_options_default(&j->options);
@@ -271,22 +395,11 @@ static int read_options(const cli_call *call, job *j)
     if (cli_has(call, "all") == cli_has(call, "relation"))
         return cli_usage(call, "say what to predict: --relation R, or --all");
     int code = read_format(call, j->output, &j->format);
-    if (j->output && strcmp(j->output, "-") == 0)
+    if (j->output && is_standard(j->output))
         j->output = NULL;
     if (code == EXIT_DONE && j->output)
-        code = cli_keep_apart(call, j->output, cli_argument(call, 0));
-    if (code == EXIT_DONE && j->output)
-        code = cli_keep_apart(call, j->output, cli_argument(call, 1));
+        code = name_files(call, j);
     return code == EXIT_DONE ? cli_split(call, WFRE_TEST, &j->options.split) : code;
-}
-
-static char *with_ending(const char *path, const char *ending)
-{
-    size_t size = strlen(path) + strlen(ending) + 1;
-    char *text = malloc(size);
-    if (text)
-        (void)snprintf(text, size, "%s%s", path, ending);
-    return text;
 }
 
 static int prepare(const cli_call *call, job *j, wfre_pool *pool)
@@ -314,15 +427,13 @@ static int prepare(const cli_call *call, job *j, wfre_pool *pool)
         code = cli_need_probabilities(j->model, j->options.min_probability);
     if (code != EXIT_DONE)
         return code;
-    if (!j->output) {
-        j->triples = stdout;
-        return EXIT_DONE;
-    }
-    j->part = with_ending(j->output, ".part");
-    j->progress = with_ending(j->output, ".progress");
-    if (!j->part || !j->progress)
-        return cli_fail(&(wfre_error){.code = WFRE_ERR_MEMORY, .message = "out of memory"});
-    return open_files(j, call);
+    struct stat info;
+    if (j->output && stat(j->output, &info) == 0 && !S_ISREG(info.st_mode))
+        code = open_stream(j);
+    if (code == EXIT_DONE && j->output)
+        return open_files(j, call);
+    j->triples = stdout;
+    return code;
 }
 
 static void clean(job *j)
@@ -341,7 +452,7 @@ static void clean(job *j)
 
 static int run(const cli_call *call)
 {
-    job j = {.start = cli_clock()};
+    job j = {.start = cli_clock(), .hash = NO_BYTES};
     wfre_pool *pool = NULL;
     wfre_error error;
     int code = read_options(call, &j);

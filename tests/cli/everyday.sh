@@ -89,3 +89,36 @@ ls | grep ^cut
 predict --all -o cut.tsv --top 3 2>&1
 predict --all -o cut.tsv 2>&1 | sed -E 's/^[0-9,]+ triples/N triples/'
 cmp whole.tsv cut.tsv && ls | grep ^cut
+# Of what an earlier run left, only what is whole counts, and what begins the journal.
+(ulimit -f 9; predict --all -o left.tsv 2>/dev/null)
+damaged() {
+    cp left.tsv.part cut.tsv.part
+    cp left.tsv.progress cut.tsv.progress
+    "$@"
+    predict --all -o cut.tsv 2>&1 | grep before
+    cmp whole.tsv cut.tsv && ls | grep ^cut
+    rm -f cut.tsv*
+}
+damaged true
+damaged truncate -s 100 cut.tsv.part
+damaged rm cut.tsv.part
+damaged dd of=cut.tsv.part bs=1 seek=9 conv=notrunc status=none <<<X
+damaged truncate -s -3 cut.tsv.progress
+damaged truncate -s 9 cut.tsv.progress
+damaged dd of=cut.tsv.progress bs=1 count=200 if=/dev/zero status=none
+# Links, pipes and devices stay what they are; no input is taken for a file of its own.
+ln -s target.tsv link.tsv
+predict --all -o link.tsv 2>/dev/null
+[ -L link.tsv ] && cmp whole.tsv target.tsv && ls | grep ^link
+mkfifo pipe
+cat pipe >read.tsv & predict --all -o pipe 2>/dev/null; wait
+[ -p pipe ] && cmp whole.tsv read.tsv
+predict --all -o /dev/stdout 2>/dev/null >read.tsv; cmp whole.tsv read.tsv
+predict --all -o /dev/full 2>&1
+ln -s whole.tsv x.tsv.part
+predict --all -o x.tsv 2>&1 | cut -d : -f 1-2
+rm x.tsv.*; mkfifo x.tsv.part
+predict --all -o x.tsv 2>&1
+cp r.kg x.part
+wfre predict x.part m.safetensors --all -o x 2>&1 | head -n 1
+cmp r.kg x.part
