@@ -1,12 +1,16 @@
 /* wfre ask with SPARQL: questions that are queries, in a file or not, checked or answered. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "ask.h"
 
-enum { QUERY_LIMIT = 1 << 24 };
+enum { QUERY_LIMIT = 1 << 24, PIPE_MS = 2000 /* how long a pipe may stay without a writer */ };
 
 /* The message, and the line at fault with a caret: queries have many lines. */
 static int fail_at(const wfre_error *error, const char *text)
@@ -35,11 +39,39 @@ static int fail_at(const wfre_error *error, const char *text)
     return code;
 }
 
+/* Opens a file. A named pipe's writer is waited for, but not for ever: poll tells that there was
+ * something to read, and reading tells a slow writer from none. What that read is in `first`. */
+static FILE *open_file(const char *path, char *first, size_t *length)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) && poll(&look, 1, PIPE_MS) <= 0) {
+        ssize_t got = read(fd, first, 1);
+        *length = got > 0;
+        if (got == 0 || (got < 0 && errno != EAGAIN)) {
+            close(fd);
+            errno = got == 0 ? EPIPE : errno;
+            return NULL;
+        }
+    }
+    (void)fcntl(fd, F_SETFL, 0); /* from here on reading waits */
+    FILE *file = fdopen(fd, "rb");
+    if (!file)
+        close(fd);
+    return file;
+}
+
 char *ask_read_file(const char *path, wfre_error *error)
 {
     size_t length = 0, capacity = 4096;
     char *text = malloc(capacity + 1);
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    FILE *file = NULL;
+    if (text)
+        file = strcmp(path, "-") == 0 ? stdin : open_file(path, text, &length);
+    bool unwritten = !file && errno == EPIPE;
     while (text && file && length < QUERY_LIMIT) {
         length += fread(text + length, 1, capacity - length, file);
         if (length < capacity)
@@ -53,7 +85,9 @@ char *ask_read_file(const char *path, wfre_error *error)
     bool bad = !text || !file || ferror(file) || length >= QUERY_LIMIT;
     *error = (wfre_error){.code = WFRE_ERR_IO, .offset = WFRE_NO_OFFSET};
     (void)snprintf(error->message, sizeof error->message, "%s: cannot read it: %s", path,
-                   length >= QUERY_LIMIT ? "it has more than 16 MB" : strerror(errno));
+                   length >= QUERY_LIMIT ? "it has more than 16 MB"
+                   : unwritten ? "a named pipe that nobody writes to; start its writer first"
+                               : strerror(errno));
     if (file && file != stdin)
         (void)fclose(file);
     if (bad) {

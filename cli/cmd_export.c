@@ -50,11 +50,13 @@ static int export_graph(const cli_call *call, const char *path)
     return EXIT_DONE;
 }
 
-/* A graph is told by its first bytes; whatever else is there, opening it as a model says so. */
+/* A graph is told by its first bytes; whatever else is there, opening it as a model says so. A pipe
+ * is not waited for. */
 static bool is_graph(const char *path)
 {
     unsigned char start[8];
-    FILE *file = fopen(path, "rb");
+    struct stat info;
+    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
     bool graph = file && fread(start, 1, sizeof start, file) == sizeof start &&
                  wfre_graph_recognises(start, sizeof start);
     if (file)

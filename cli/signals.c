@@ -81,17 +81,25 @@ static bool is_output_closed(void)
     return poll(&output, 1, 0) > 0 && output.revents & POLLERR;
 }
 
+/* Whether a write fails so; else what failed earlier left another code behind. */
+static bool tells_why(int code)
+{
+    return code == ENOSPC || code == EDQUOT || code == EFBIG || code == EIO;
+}
+
 int cli_end_output(int code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
+    bool flushed = fflush(stdout) == 0;
     int failure = errno;
+    if (flushed && !ferror(stdout))
+        return code;
     if (is_output_closed()) { /* no news to whoever closed it */
         handle(SIGPIPE, SIG_DFL);
         if (code == EXIT_DONE)
             raise(SIGPIPE);
         return code;
     }
-    fprintf(stderr, "wfre: cannot write to standard output: %s\n", strerror(failure));
+    fprintf(stderr, "wfre: cannot write to standard output: %s\n",
+            flushed && !tells_why(failure) ? "a part of it is lost" : strerror(failure));
     return code == EXIT_DONE ? EXIT_FAILED : code;
 }

@@ -27,6 +27,14 @@ show wfre import pipe -o n.kg
 wait
 wfre import good.tsv -o /dev/stdout 2>message | wc -c
 cat message
+show wfre export pipe -o n.nt
+show wfre ask g.kg --file pipe
+(sleep 0.3; echo '?x : r(a, ?x)' >pipe) &
+show wfre ask g.kg --file pipe
+wait
+wfre ask g.kg --file <(sleep 0.3; echo '?x : r(a, ?x)')
+awk 'BEGIN { for (i = 0; i < 9999; i++) print "a\tr\t" i }' | wfre import - -o wide.kg >/dev/null
+wfre ask wide.kg '?x : r(a, ?x)' --top 0 >/dev/full
 ln -s target.kg link.kg
 show wfre import good.tsv -o link.kg
 [ -L link.kg ] && [ -f target.kg ] && echo 'the link stays, its target is new'
