@@ -28,6 +28,9 @@ enum {
     MOST_RELATIONS = 1 << 24
 };
 
+/* Of a factor, a knot or a rate: products of a few of them with logits are still floats. */
+static const double LARGEST = 1e9;
+
 wfre_status wfre_calibration_create(wfre_calibration **calibration, wfre_error *error)
 {
     *calibration = wfre_alloc_zero(1, sizeof **calibration);
@@ -138,16 +141,21 @@ static wfre_status damaged(wfre_error *error)
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "the calibration is damaged");
 }
 
-/* The next number of the line; false if there is none. */
-static bool read_number(const char **text, double *number)
+/* The next number of the line; false if there is none, or a larger one than any fit finds. */
+static bool read_up_to(const char **text, double largest, double *number)
 {
     char *end;
     if (**text != ' ')
         return false;
     *number = wfre_parse_real(*text + 1, &end);
-    bool found = end > *text + 1 && isfinite(*number);
+    bool found = end > *text + 1 && fabs(*number) <= largest; /* which NaN is not */
     *text = end;
     return found;
+}
+
+static bool read_number(const char **text, double *number)
+{
+    return read_up_to(text, LARGEST, number);
 }
 
 static bool read_numbers(const char **text, double *numbers, size_t count)
@@ -161,7 +169,7 @@ static bool read_numbers(const char **text, double *numbers, size_t count)
 static bool read_count(const char **text, uint64_t *count)
 {
     double number = 0;
-    bool good = read_number(text, &number) && number >= 0 && number < 0x1p53;
+    bool good = read_up_to(text, 0x1p53, &number) && number >= 0 && number == floor(number);
     *count = good ? (uint64_t)number : 0;
     return good;
 }
@@ -322,12 +330,12 @@ wfre_status wfre_calibration_parse(const char *text, wfre_calibration **result, 
     } else {
         char *end;
         unsigned long version = strtoul(text + sizeof FIRST - 1, &end, 10);
-        if (version != VERSION && version != STRAIGHT && version < 1000)
+        if (*end != '\n' || version >= 1000)
+            TRY(damaged(error));
+        if (version != VERSION && version != STRAIGHT)
             TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                           "the calibration has version %lu, and this program reads %d", version,
                           VERSION));
-        if (*end != '\n')
-            TRY(damaged(error));
         TRY(read_lines(end + 1, calibration, error));
     }
     *result = calibration;

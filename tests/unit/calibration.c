@@ -210,6 +210,14 @@ static void reads_bends(void **state)
         {"bend 0.5 0.5 -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", false},
         {"bend 1 0.5 -4 -3 -2 -1 0 1 2 3 2 0.5\n", false},
         {"bend 1 nan -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", false},
+        {"bend 1 0.5 -4 -3 -2 -1 0 1 2 3e9 2 0.5 0.5\n", false},
+        {"bend 1 -1e308 -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", false},
+        {"edges 0 1e300 0 0 0 0 1 0 0 0\n", false},
+        {"share 0.1 1e300 1\n", false},
+        {"rates 1 1e300 1\n", false}, /* no float */
+        {"rates 1.5 1 1 1\n", false},
+        {"rates -1 1 1\n", false},
+        {"rates 1e300 1 1\n", false},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         wfre_text text = {0};
@@ -226,6 +234,25 @@ static void reads_bends(void **state)
         assert_int_equal(status, CASES[i].good ? WFRE_OK : WFRE_ERR_FORMAT);
         if (c) /* by hand: 0.5 - 4 + 2 + 3 + 2 + 0.5 * 3 */
             assert_true(wfre_bend_at(&c->bends[1], 2) == (CASES[i].line[0] ? 5 : 2));
+        wfre_calibration_free(c);
+        wfre_text_free(&text);
+    }
+}
+
+static void versions_that_are_none(void **state)
+{
+    (void)state;
+    static const char *const VERSIONS[] = {"version 1000\n", "version -3\n",
+                                           "version 99999999999999999999999\n", "version 3x\n",
+                                           "version 4\n"};
+    for (size_t i = 0; i < sizeof VERSIONS / sizeof *VERSIONS; i++) {
+        wfre_text text = {0};
+        wfre_calibration *c = NULL;
+        wfre_text_format(&text, "%sany 1 1 0 0 0 1 1", VERSIONS[i]);
+        for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+            wfre_text_add(&text, " 0 0 0");
+        wfre_text_add(&text, "\nshape * 0 1 0 0 0 0 0\n");
+        assert_int_equal(wfre_calibration_parse(text.data, &c, NULL), WFRE_ERR_FORMAT);
         wfre_calibration_free(c);
         wfre_text_free(&text);
     }
@@ -280,6 +307,7 @@ int main(void)
         cmocka_unit_test(bends_where_promises_are_wrong),
         cmocka_unit_test(stays_straight_without_answers),
         cmocka_unit_test(reads_bends),
+        cmocka_unit_test(versions_that_are_none),
         cmocka_unit_test(damaged_text),
         cmocka_unit_test(memory_may_run_out),
     };
