@@ -285,7 +285,7 @@ static inline float odds_at(const odds_line *line, float logit)
     float z = line->slope * logit + line->shift, sum = line->start + line->first * z;
     for (int i = 0; i < WFRE_BEND_KNOTS; i++)
         sum += line->gains[i] * larger(z - line->knots[i], 0);
-    return larger(smaller(sum, HIGHEST_ODDS), NOTHING);
+    return smaller(larger(sum, NOTHING), HIGHEST_ODDS); /* what is no number, is nothing */
 }
 
 /* Logits become logarithms of odds, in `odds` too. */
