@@ -105,6 +105,14 @@ cleanup:
     return status;
 }
 
+/* Whether (... AS ?x) may not take the slot: the pattern binds it. Behind groups only their keys,
+ * and what VALUES joins to them, are in scope (section 18.2.4.4). */
+static bool is_taken(const wfre_sq_select *select, wfre_sq_slot slot)
+{
+    return is_key(select, slot) || (!select->grouped && wfre_sq_binds(select->where, slot)) ||
+           (select->values && wfre_sq_binds(select->values, slot));
+}
+
 static wfre_status check_columns(wfre_sq_parser *p, const wfre_sq_select *select)
 {
     wfre_status status = WFRE_OK;
@@ -117,8 +125,7 @@ static wfre_status check_columns(wfre_sq_parser *p, const wfre_sq_select *select
             continue;
         if (select->grouped)
             TRY(check_single(p, select, i, column->expression));
-        if (wfre_sq_binds(select->where, column->slot) || is_key(select, column->slot) ||
-            (select->values && wfre_sq_binds(select->values, column->slot)))
+        if (is_taken(select, column->slot))
             return fail_name(p, column->offset, column->slot,
                              "behind AS is used in the pattern already; take a new variable");
         for (uint32_t k = 0; k < i; k++)

@@ -423,6 +423,28 @@ static void test_paths(void **state)
     }
 }
 
+/* What is in scope behind groups (sections 18.2.4.3 and 18.2.4.4), and in EXISTS. */
+static void test_groups(void **state)
+{
+    (void)state;
+    static const char *const CASES[][2] = {
+        {"SELECT (1 AS ?y) { ?x :p ?y FILTER isIRI(?x) } GROUP BY ?x", "1|1|1"},
+        {"SELECT ?x (COUNT(?y) AS ?y) { ?x :p ?y FILTER isIRI(?x) } GROUP BY ?x ORDER BY DESC(?y) "
+         "?x",
+         "http://x/a,2|http://x/b,1|http://x/c,1"},
+        {"SELECT (SUM(?a) AS ?a) (MAX(?a) AS ?m) (?a + 1 AS ?n) { ?x :age ?a FILTER isNumeric(?a) "
+         "}",
+         "57.5,30,58.5"},
+        {"SELECT ?x { { SELECT (MAX(?a) AS ?a) { ?z :age ?a FILTER isNumeric(?a) } } ?x :age ?a }",
+         "http://x/a"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *got = rows(CASES[i][0]);
+        if (strcmp(got, CASES[i][1]) != 0)
+            fail_msg("%s gives %s, not %s", CASES[i][0], got, CASES[i][1]);
+    }
+}
+
 /* ---- errors and limits -------------------------------------------------------------------- */
 
 static void test_errors(void **state)
@@ -440,6 +462,7 @@ static void test_errors(void **state)
         {"SELECT (1 AS ?x) { ?x :p ?y }", 13},
         {"SELECT (1 AS ?x) { } GROUP BY ?x", 13},
         {"SELECT (1 AS ?x) { } GROUP BY (2 AS ?x)", 13},
+        {"SELECT (1 AS ?x) { ?y :p ?z } GROUP BY ?y VALUES ?x { 1 }", 13},
         {"SELECT ?x { _:a :p ?x { _:a :q ?x } }", 24},
         {"SELECT ?x { VALUES (?x ?y) { (1) } }", 29},
         {"SELECT * { ?x :p \"open }", 17},
@@ -535,8 +558,9 @@ int main(void)
         cmocka_unit_test(test_iri),         cmocka_unit_test(test_regex),
         cmocka_unit_test(test_moments),     cmocka_unit_test(test_digests),
         cmocka_unit_test(test_expressions), cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_paths),       cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_limits),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_paths),       cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_errors),      cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, set_up_view, tear_down_view);
 }
