@@ -52,23 +52,44 @@ typedef struct columner {
     const wfre_sq_selection *selection;
     wfre_sq_sorter *sorter; /* NULL: pass on at once */
     wfre_sq_sink *sink;
+    wfre_rdf_id *before; /* of the columns' slots: bound from outside within EXISTS */
 } columner;
+
+/* The columns that are computed, as many as fit what is bound from outside; *count of them have to
+ * be put back. */
+static wfre_sq_flow compute_columns(wfre_sq_exec *x, const columner *c, uint32_t *count, bool *fits)
+{
+    const wfre_sq_select *select = c->selection->select;
+    *fits = true;
+    for (*count = 0; *count < select->column_count; ++*count) {
+        const wfre_sq_column *column = &select->columns[*count];
+        wfre_rdf_id term, before = x->row[column->slot];
+        c->before[*count] = before;
+        if (!column->expression)
+            continue;
+        if (wfre_sq_compute(x, column->expression, &term) != WFRE_SQ_GO)
+            return WFRE_SQ_FAIL;
+        *fits = before == WFRE_NONE || term == WFRE_NONE || term == before;
+        if (!*fits)
+            return WFRE_SQ_GO;
+        if (term != WFRE_NONE)
+            x->row[column->slot] = term;
+    }
+    return WFRE_SQ_GO;
+}
 
 static wfre_sq_flow column_row(wfre_sq_sink *base, wfre_sq_exec *x)
 {
     columner *c = (columner *)base;
     const wfre_sq_select *select = c->selection->select;
-    for (uint32_t i = 0; i < select->column_count; i++)
-        if (select->columns[i].expression) {
-            wfre_rdf_id term;
-            if (wfre_sq_compute(x, select->columns[i].expression, &term) != WFRE_SQ_GO)
-                return WFRE_SQ_FAIL;
-            x->row[select->columns[i].slot] = term;
-        }
-    wfre_sq_flow flow = c->sorter ? wfre_sq_sorter_add(x, c->sorter) : c->sink->emit(c->sink, x);
-    for (uint32_t i = 0; i < select->column_count; i++)
-        if (select->columns[i].expression)
-            x->row[select->columns[i].slot] = WFRE_NONE;
+    uint32_t count;
+    bool fits;
+    wfre_sq_flow flow = compute_columns(x, c, &count, &fits);
+    if (flow == WFRE_SQ_GO && fits)
+        flow = c->sorter ? wfre_sq_sorter_add(x, c->sorter) : c->sink->emit(c->sink, x);
+    while (count-- > 0)
+        if (select->columns[count].expression)
+            x->row[select->columns[count].slot] = c->before[count];
     return flow;
 }
 
@@ -103,15 +124,16 @@ wfre_sq_flow wfre_sq_run_selection(wfre_sq_exec *x, wfre_sq_selection *s, wfre_s
 {
     const wfre_sq_select *select = s->select;
     finisher f = {.base = {finish_row}, .selection = s, .sink = sink};
-    columner c = {{column_row}, s, NULL, &f.base};
+    columner c = {.base = {column_row}, .selection = s, .sink = &f.base};
     wfre_sq_flow flow = WFRE_SQ_GO;
     if (select->limit == 0)
         return WFRE_SQ_GO;
     f.seen.width = f.seen.keys = s->output_count;
     f.row = wfre_alloc((size_t)s->output_count + 1, sizeof *f.row);
-    if (!f.row)
-        return wfre_sq_no_memory(x);
-    if (select->order_count)
+    c.before = wfre_alloc((size_t)select->column_count + 1, sizeof *c.before);
+    if (!f.row || !c.before)
+        flow = wfre_sq_no_memory(x);
+    if (flow == WFRE_SQ_GO && select->order_count)
         flow = wfre_sq_sorter_create(x, s, &c.sorter);
     if (flow == WFRE_SQ_GO)
         flow = produce(x, s, &c);
@@ -119,6 +141,7 @@ wfre_sq_flow wfre_sq_run_selection(wfre_sq_exec *x, wfre_sq_selection *s, wfre_s
         flow = WFRE_SQ_GO;
     wfre_sq_sorter_free(x, c.sorter);
     wfre_sq_table_free(x, &f.seen);
+    wfre_free(c.before);
     wfre_free(f.row);
     return flow;
 }

@@ -437,6 +437,12 @@ static void test_groups(void **state)
          "57.5,30,58.5"},
         {"SELECT ?x { { SELECT (MAX(?a) AS ?a) { ?z :age ?a FILTER isNumeric(?a) } } ?x :age ?a }",
          "http://x/a"},
+        /* a sub-SELECT within EXISTS does not change the row, and fits it */
+        {"SELECT ?x ?a { ?x :age ?a FILTER EXISTS { SELECT (MAX(?a) AS ?a) { ?z :age ?a } } "
+         "FILTER (?a < 26) } ORDER BY ?x",
+         "http://x/b,25|http://x/c,2.5"},
+        {"SELECT ?x ?a { ?x :age ?a FILTER EXISTS { SELECT (20 + 5 AS ?a) { ?x :p ?y } } }",
+         "http://x/b,25"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const char *got = rows(CASES[i][0]);
