@@ -227,29 +227,56 @@ wfre_sq_flow wfre_sq_compile(wfre_sq_planner *pl, const wfre_sq_pattern *pattern
 
 /* ---- selections --------------------------------------------------------------------------- */
 
-/* The expressions of a SELECT are evaluated when its pattern has its solutions. */
+/* What the expressions behind the groups see: keys, columns and VALUES, not the pattern. */
+static wfre_sq_flow see_groups(wfre_sq_planner *pl, const wfre_sq_select *select,
+                               const wfre_sq_node *where, wfre_sq_node *seen)
+{
+    seen->possible = wfre_sq_set_new(pl);
+    seen->certain = wfre_sq_set_new(pl);
+    if (!seen->possible || !seen->certain)
+        return WFRE_SQ_FAIL;
+    for (uint32_t i = 0; i < select->key_count; i++) {
+        const wfre_sq_column *key = &select->keys[i];
+        wfre_sq_slots_add(seen->possible, key->slot);
+        if (!key->expression && wfre_sq_slots_has(where->certain, key->slot))
+            wfre_sq_slots_add(seen->certain, key->slot);
+    }
+    for (uint32_t i = 0; i < select->column_count; i++)
+        wfre_sq_slots_add(seen->possible, select->columns[i].slot);
+    if (select->values)
+        wfre_sq_pattern_possible(select->values, seen->possible);
+    return WFRE_SQ_GO;
+}
+
+/* The expressions of a SELECT are evaluated when its pattern has its solutions, or its groups. */
 static wfre_sq_flow prepare_select(wfre_sq_planner *pl, const wfre_sq_select *select,
                                    const wfre_sq_node *where, const wfre_sq_entry *in)
 {
-    for (uint32_t i = 0; i < select->column_count + select->key_count; i++) {
-        const wfre_sq_expression *e = i < select->column_count
-                                          ? select->columns[i].expression
-                                          : select->keys[i - select->column_count].expression;
+    wfre_sq_node groups = *where;
+    if (select->grouped)
+        GO(see_groups(pl, select, where, &groups));
+    for (uint32_t i = 0; i < select->key_count; i++) {
+        const wfre_sq_expression *e = select->keys[i].expression;
         if (e)
             GO(wfre_sq_prepare_filters(pl, where, in, &e, 1));
-    }
-    for (uint32_t i = 0; i < select->having_count; i++) {
-        const wfre_sq_expression *e = select->having[i];
-        GO(wfre_sq_prepare_filters(pl, where, in, &e, 1));
-    }
-    for (uint32_t i = 0; i < select->order_count; i++) {
-        const wfre_sq_expression *e = select->orders[i].expression;
-        GO(wfre_sq_prepare_filters(pl, where, in, &e, 1));
     }
     for (uint32_t i = 0; i < select->aggregate_count; i++) {
         const wfre_sq_expression *e = select->aggregates[i].argument;
         if (e)
             GO(wfre_sq_prepare_filters(pl, where, in, &e, 1));
+    }
+    for (uint32_t i = 0; i < select->column_count; i++) {
+        const wfre_sq_expression *e = select->columns[i].expression;
+        if (e)
+            GO(wfre_sq_prepare_filters(pl, &groups, in, &e, 1));
+    }
+    for (uint32_t i = 0; i < select->having_count; i++) {
+        const wfre_sq_expression *e = select->having[i];
+        GO(wfre_sq_prepare_filters(pl, &groups, in, &e, 1));
+    }
+    for (uint32_t i = 0; i < select->order_count; i++) {
+        const wfre_sq_expression *e = select->orders[i].expression;
+        GO(wfre_sq_prepare_filters(pl, &groups, in, &e, 1));
     }
     return WFRE_SQ_GO;
 }

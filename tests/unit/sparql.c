@@ -443,6 +443,13 @@ static void test_groups(void **state)
          "http://x/b,25|http://x/c,2.5"},
         {"SELECT ?x ?a { ?x :age ?a FILTER EXISTS { SELECT (20 + 5 AS ?a) { ?x :p ?y } } }",
          "http://x/b,25"},
+        /* EXISTS behind groups sees their keys, not what the pattern bound */
+        {"SELECT ?x { ?x :age ?a } GROUP BY ?x HAVING EXISTS { ?x :age ?a FILTER (?a > 20) } ORDER "
+         "BY ?x",
+         "http://x/a|http://x/b"},
+        {"SELECT ?x (EXISTS { ?x :q ?y } AS ?e) { ?x :age ?y } GROUP BY ?x ORDER BY EXISTS { ?x :r "
+         "?y } ?x",
+         "http://x/a,true|http://x/b,true|http://x/c,false|http://x/d,false"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const char *got = rows(CASES[i][0]);
