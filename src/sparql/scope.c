@@ -78,10 +78,11 @@ static bool is_key(const wfre_sq_select *select, wfre_sq_slot slot)
     return false;
 }
 
-/* Whether the slot has one value in a group: a key, an aggregate, or a column before this one. */
+/* Whether the slot has one value behind a group: a key, an aggregate, a column before this one, or
+ * one of VALUES, which is joined to the groups (section 18.2.4.3). */
 static bool single(const wfre_sq_select *select, uint32_t column, wfre_sq_slot slot)
 {
-    if (is_key(select, slot))
+    if (is_key(select, slot) || (select->values && wfre_sq_binds(select->values, slot)))
         return true;
     for (uint32_t i = 0; i < select->aggregate_count; i++)
         if (select->aggregates[i].slot == slot)

@@ -110,11 +110,11 @@ static wfre_sq_flow join_after(wfre_sq_sink *base, wfre_sq_exec *x)
 static wfre_sq_flow produce(wfre_sq_exec *x, wfre_sq_selection *s, columner *c)
 {
     wfre_sq_flow flow;
-    afterer a = {{join_after}, s, c->sink};
-    if (s->after)
-        c->sink = &a.base;
-    flow = s->select->grouped ? wfre_sq_run_groups(x, s, &c->base)
-                              : wfre_sq_run(x, s->where, &c->base);
+    afterer a = {{join_after}, s, &c->base};
+    if (s->select->grouped)
+        flow = wfre_sq_run_groups(x, s, s->after ? &a.base : &c->base);
+    else
+        flow = wfre_sq_run(x, s->where, &c->base);
     if (flow == WFRE_SQ_GO && c->sorter)
         flow = wfre_sq_sorter_emit(x, c->sorter, c->sink);
     return flow;

@@ -36,8 +36,7 @@ wfre_sq_flow wfre_sq_sorter_create(wfre_sq_exec *x, const wfre_sq_selection *sel
         return wfre_sq_no_memory(x);
     s->selection = selection;
     s->keep = UINT64_MAX;
-    if (select->duplicates != WFRE_SQ_DISTINCT && !selection->after &&
-        select->limit < UINT64_MAX - select->offset)
+    if (select->duplicates != WFRE_SQ_DISTINCT && select->limit < UINT64_MAX - select->offset)
         s->keep = select->limit + select->offset;
     *sorter = s;
     return WFRE_SQ_GO;

@@ -450,6 +450,10 @@ static void test_groups(void **state)
         {"SELECT ?x (EXISTS { ?x :q ?y } AS ?e) { ?x :age ?y } GROUP BY ?x ORDER BY EXISTS { ?x :r "
          "?y } ?x",
          "http://x/a,true|http://x/b,true|http://x/c,false|http://x/d,false"},
+        /* VALUES is joined to the groups, before columns and orders */
+        {"SELECT ?x ?v (COUNT(?y) + ?v AS ?n) { ?x :p ?y FILTER isIRI(?x) } GROUP BY ?x ORDER BY "
+         "DESC(?v) DESC(?x) LIMIT 4 VALUES (?x ?v) { (:a 1) (:a 2) (:b 3) (UNDEF 4) }",
+         "http://x/c,4,5|http://x/b,4,5|http://x/a,4,6|http://x/b,3,4"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const char *got = rows(CASES[i][0]);
