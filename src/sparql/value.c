@@ -298,14 +298,20 @@ size_t wfre_sq_value_print(const wfre_sq_value *value, char text[WFRE_SQ_VALUE_T
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
+static bool is_true_or_number(wfre_sq_type type)
+{
+    return type == WFRE_SQ_T_BOOLEAN || type == WFRE_SQ_T_INTEGER || type == WFRE_SQ_T_DECIMAL ||
+           type == WFRE_SQ_T_FLOAT || type == WFRE_SQ_T_DOUBLE;
+}
+
 int wfre_sq_value_truth(const wfre_sq_value *value)
 {
-    static const char *const FALSE_WHEN_WRONG[] = {"boolean", "integer", "decimal", "float",
-                                                   "double"};
+    wfre_sq_moment_kind kind;
     switch (value->type) {
     case WFRE_SQ_T_BOOLEAN:
         return value->truth;
     case WFRE_SQ_T_STRING:
+    case WFRE_SQ_T_TAGGED: /* a plain literal, too */
         return value->text.length > 0;
     case WFRE_SQ_T_INTEGER:
     case WFRE_SQ_T_DECIMAL:
@@ -314,16 +320,7 @@ int wfre_sq_value_truth(const wfre_sq_value *value)
     case WFRE_SQ_T_DOUBLE:
         return !isnan(value->real) && value->real != 0;
     case WFRE_SQ_T_OTHER: /* an invalid text of a boolean or number is false */
-        for (size_t i = 0; i < sizeof FALSE_WHEN_WRONG / sizeof *FALSE_WHEN_WRONG; i++) {
-            size_t prefix = sizeof WFRE_SQ_XSD - 1;
-            if (value->datatype.length > prefix &&
-                memcmp(value->datatype.bytes, WFRE_SQ_XSD, prefix) == 0 &&
-                wfre_sq_name_is(
-                    wfre_sq_name(value->datatype.bytes + prefix, value->datatype.length - prefix),
-                    FALSE_WHEN_WRONG[i]))
-                return 0;
-        }
-        return -1;
+        return is_true_or_number(wfre_sq_type_of(value->datatype, &kind)) ? 0 : -1;
     default:
         return -1;
     }
