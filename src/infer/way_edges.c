@@ -288,15 +288,25 @@ static inline float odds_at(const odds_line *line, float logit)
     return smaller(larger(sum, NOTHING), HIGHEST_ODDS); /* what is no number, is nothing */
 }
 
-/* Logits become logarithms of odds, in `odds` too. */
+/* Logits become logarithms of odds, in `odds` too. Nearly all are below the first knot, where the
+ * line is straight. */
 static void make_odds(size_t count, odds_line line, float *row, float *odds)
 {
+    float slope = line.first * line.slope, shift = line.start + line.first * line.shift;
+    float bent = (line.knots[0] - line.shift) / line.slope; /* logits above it are */
     size_t y = 0;
-    for (; y + TILE <= count; y += TILE)
-        for (size_t k = y; k < y + TILE; k++) /* as vectors */
-            odds[k] = row[k] = odds_at(&line, row[k]);
+    for (; y + TILE <= count; y += TILE) {
+        int above = 0;
+        for (size_t k = y; k < y + TILE; k++) { /* as vectors */
+            above |= row[k] > bent;
+            odds[k] = smaller(larger(slope * row[k] + shift, NOTHING), HIGHEST_ODDS);
+        }
+        for (size_t k = y; above && k < y + TILE; k++)
+            odds[k] = odds_at(&line, row[k]);
+    }
     for (; y < count; y++)
-        odds[y] = row[y] = odds_at(&line, row[y]);
+        odds[y] = odds_at(&line, row[y]);
+    memcpy(row, odds, count * sizeof *row);
 }
 
 /* 1 + x */
