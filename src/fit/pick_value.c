@@ -27,11 +27,15 @@ static double find_top(const wfre_tally *t)
     return before + behind > 0 ? highest + (before - behind) / (2 * (before + behind)) : highest;
 }
 
+/* Of a gain, in standard errors. If nothing is gained, it hardly matters which value is taken; to
+ * stay with the usual one where much is gained, for want of queries, costs more. */
+static const double DOUBT = 0.5;
+
 double wfre_tally_best(const wfre_tally *tally)
 {
     double top = find_top(tally);
     int nearest = (int)lround(top);
-    if (tally->count < WFRE_TALLY_ENOUGH || tally->gain[nearest] <= sqrt(tally->squares[nearest]))
+    if (tally->count < WFRE_TALLY_ENOUGH || tally->gain[nearest] <= DOUBT * sqrt(tally->squares[nearest]))
         return tally->base;
     return top;
 }

@@ -2,7 +2,7 @@
  *
  * Queries are ranked with several values of the number, at equal steps of some scale. What they
  * gain against one of the values is noisy, but close to a parabola near its top, which is the
- * number to take, unless the gain there is within its standard error. */
+ * number to take, unless the gain there is within half of its standard error. */
 #ifndef WFRE_SRC_FIT_PICK_VALUE_H
 #define WFRE_SRC_FIT_PICK_VALUE_H
 

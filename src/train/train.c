@@ -37,12 +37,12 @@ static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.
 /* Steps may take this part of such a run if there is something to fit behind them. Then fitting
  * lifts, edges and probabilities, and measuring, may take those shares of what is left when each
  * begins. */
-static const double STEPS_PART = 0.86;
+static const double STEPS_PART = 0.8;
 /* On slow machines and large graphs what is fitted needs as long as ranking so many queries without
  * preparation; steps leave that, but no more than this part. */
 static const double FIT_QUERIES = 60, LEAST_PART = 0.7;
 enum { FIT_TRIPLES = 7 }; /* to fit on, for each query of a type: as many as all types together */
-static const double LAST_SHARE = 0.25, LIFT_SHARE = 0.1, EDGES_SHARE = 0.45,
+static const double LAST_SHARE = 0.25, LIFT_SHARE = 0.1, EDGES_SHARE = 0.55,
                     CALIBRATION_SHARE = 0.7, MEASURE_SHARE = 0.9;
 
 typedef struct training {
