@@ -9,11 +9,13 @@
 
 #include "base/clock.h"
 #include "fit/pick_value.h"
+#include "infer/way_edges.h"
 
 enum {
-    BATCH = 70,
-    SHORT = 7, /* a batch of which time is short */
-    TRIED = 4  /* queries to see how long it takes */
+    BATCH = 14,
+    SHORT = 7,      /* a batch of which time is short */
+    TRIED = 4,      /* queries to see how long it takes */
+    KEPT = 64 << 20 /* bytes of scores: what a batch needs with all values */
 };
 
 static double joined_at(double index)
@@ -188,6 +190,7 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
     set_lever(&f.way, KINDS, kinds_at(LEVERS[KINDS].usual));
     set_lever(&f.way, ALIKE, alike_at(LEVERS[ALIKE].usual));
     bool enough = true;
+    CHECK(wfre_edges_keep(session, KEPT, error));
     if (seconds > 0)
         CHECK(is_time(&f, queries, count, &enough, error));
     if (!enough)
@@ -198,5 +201,5 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
     if (f.against_embedding[lround(wfre_tally_best(&f.tallies[SHARPNESS]))] < 0)
         f.way.by = WFRE_BY_EMBEDDING;
     *way = f.way;
-    return WFRE_OK;
+    return wfre_edges_keep(session, 0, error);
 }

@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "exact/set.h"
 #include "infer/alike.h"
+#include "infer/kept_rows.h"
 #include "infer/probability.h"
 #include "query/normal.h"
 
@@ -62,12 +63,16 @@ struct wfre_edges {
     float *gains;         /* [rows, REFINED] */
     size_t count_capacity, refined_capacity, index_capacity, target_capacity, exact_capacity,
         gain_capacity;
-    wfre_alike **alikes; /* [threads]; NULL until needed */
-    float *leaves;       /* [leaves, entities] */
-    float *fan;          /* [MOST_FOLLOWED, entities]: edges of a projection at work */
-    float *second;       /* [entities]: the second best way of a projection at work */
-    float *scratch;      /* [threads, 2, entities] */
-    float **levels;      /* of the tree: the set of a child, [entities] each */
+    wfre_alike **alikes;  /* [threads]; NULL until needed */
+    wfre_kept_rows *kept; /* scores and histograms of sources; NULL if none are kept */
+    float *histograms;    /* [rows, d] of rows at work, where some are kept */
+    source *unmet;        /* of these, those that are not */
+    size_t histogram_capacity, unmet_capacity;
+    float *leaves;  /* [leaves, entities] */
+    float *fan;     /* [MOST_FOLLOWED, entities]: edges of a projection at work */
+    float *second;  /* [entities]: the second best way of a projection at work */
+    float *scratch; /* [threads, 2, entities] */
+    float **levels; /* of the tree: the set of a child, [entities] each */
     size_t leaf_capacity, fan_capacity, level_count, level_capacity;
     uint32_t *begin; /* 0, 1, 2, ... */
     size_t begin_capacity;
@@ -151,6 +156,9 @@ void wfre_edges_free(wfre_edges *edges)
     for (unsigned i = 0; edges->alikes && i < wfre_pool_threads(edges->session->pool); i++)
         wfre_alike_free(edges->alikes[i]);
     wfre_free((void *)edges->alikes);
+    wfre_kept_rows_free(edges->kept);
+    wfre_free(edges->histograms);
+    wfre_free(edges->unmet);
     wfre_free(edges->leaves);
     wfre_free(edges->fan);
     wfre_free(edges->second);
@@ -488,22 +496,96 @@ static wfre_status prepare_alike(wfre_edges *e, wfre_error *error)
     return e->alikes ? WFRE_OK : wfre_fail_memory(error, "predicting edges");
 }
 
+/* Scores all targets of the sources; *histograms are what they lead to. */
+static wfre_status score_sources(wfre_edges *e, const source *sources, size_t count, bool exact,
+                                 float *rows, const float **histograms, wfre_error *error)
+{
+    wfre_embedding embedding;
+    CHECK(embed_sources(e, sources, count, &embedding, error));
+    *histograms = embedding.rows;
+    return wfre_search_scores(e->session->searcher, embedding.rows, count, exact, rows, error);
+}
+
+static uint64_t key_of(source from)
+{
+    return (uint64_t)from.relation << 32 | from.entity;
+}
+
+/* Lists the sources that are not kept, each once. */
+static size_t list_unmet(wfre_edges *e, const source *sources, size_t count)
+{
+    size_t unmet = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool listed = wfre_kept_rows_find(e->kept, key_of(sources[i])) != NULL;
+        for (size_t k = 0; !listed && k < unmet; k++)
+            listed = key_of(e->unmet[k]) == key_of(sources[i]);
+        if (!listed)
+            e->unmet[unmet++] = sources[i];
+    }
+    return unmet;
+}
+
+/* The same where rows are kept; those of this call fit. */
+static wfre_status score_kept(wfre_edges *e, const source *sources, size_t count, bool exact,
+                              float *rows, const float **histograms, wfre_error *error)
+{
+    size_t d = e->session->engine->model->settings.dim, n = e->entities, added = 0;
+    if (!WFRE_RESERVE(&e->unmet, &e->unmet_capacity, count) ||
+        !WFRE_RESERVE(&e->histograms, &e->histogram_capacity, count * d))
+        return wfre_fail_memory(error, "predicting edges");
+    size_t unmet = list_unmet(e, sources, count);
+    if (unmet > 0)
+        CHECK(score_sources(e, e->unmet, unmet, exact, rows, histograms, error));
+    while (added < unmet) {
+        float *row = wfre_kept_rows_add(e->kept, key_of(e->unmet[added]));
+        if (!row) { /* full */
+            wfre_kept_rows_forget(e->kept);
+            return score_kept(e, sources, count, exact, rows, histograms, error);
+        }
+        memcpy(row, rows + added * n, n * sizeof *row);
+        memcpy(row + n, *histograms + added++ * d, d * sizeof *row);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const float *row = wfre_kept_rows_find(e->kept, key_of(sources[i]));
+        memcpy(rows + i * n, row, n * sizeof *row);
+        memcpy(e->histograms + i * d, row + n, d * sizeof *row);
+    }
+    *histograms = e->histograms;
+    return WFRE_OK;
+}
+
+wfre_status wfre_edges_keep(wfre_session *session, size_t bytes, wfre_error *error)
+{
+    CHECK(wfre_session_prepare(session, error));
+    if (!session->edges)
+        CHECK(wfre_edges_create(session, &session->edges, error));
+    wfre_edges *e = session->edges;
+    wfre_kept_rows_free(e->kept);
+    e->kept = NULL;
+    if (bytes > 0) {
+        e->kept = wfre_kept_rows_create(e->entities + session->engine->model->settings.dim, bytes);
+        if (!e->kept)
+            return wfre_fail_memory(error, "predicting edges");
+    }
+    return WFRE_OK;
+}
+
 static wfre_status predict_together(wfre_edges *e, const source *sources, size_t count, float *rows,
                                     wfre_error *error)
 {
-    wfre_embedding embedding;
+    const float *histograms;
     bool exact = e->way.exhaustive || !wfre_search_estimates(e->session->searcher);
+    bool kept = e->kept && count <= wfre_kept_rows_most(e->kept);
     if (!exact && !reserve_refined(e, count))
         return wfre_fail_memory(error, "predicting edges");
-    CHECK(embed_sources(e, sources, count, &embedding, error));
-    CHECK(wfre_search_scores(e->session->searcher, embedding.rows, count, exact, rows, error));
+    CHECK((kept ? score_kept : score_sources)(e, sources, count, exact, rows, &histograms, error));
     CHECK(weigh_kinds(e, sources, count, error));
     CHECK(prepare_alike(e, error));
     prediction p = {e,        sources,  rows,      e->refined, exact ? NULL : e->counts,
                     e->exact, e->gains, e->weights};
     CHECK(wfre_pool_try(e->session->pool, count, weigh_row, &p, error));
     if (!exact)
-        CHECK(refine(e, embedding.rows, count, &p, error));
+        CHECK(refine(e, histograms, count, &p, error));
     return wfre_pool_try(e->session->pool, count, judge_row, &p, error);
 }
 

@@ -49,6 +49,12 @@ WFRE_NODISCARD wfre_status wfre_edges_create(struct wfre_session *session, wfre_
                                              wfre_error *error);
 void wfre_edges_free(wfre_edges *edges);
 
+/* From now on the session keeps what does not depend on the numbers `edge_*` of a way, in so many
+ * bytes; 0: no longer. Until then it must be asked by ways that differ in these alone, or not by
+ * edges. */
+WFRE_NODISCARD wfre_status wfre_edges_keep(struct wfre_session *session, size_t bytes,
+                                           wfre_error *error);
+
 /* truth[q * entities + e]: the logarithm of the truth value of entity e in tree q, where the edges
  * of `split` are known; without negation 0 for known answers, and for them alone. The result does
  * not depend on how trees are cut into batches. */

@@ -150,6 +150,54 @@ static void test_estimates(void **state)
     assert_int_equal(exact.queries[0].scored, ENTITIES);
 }
 
+/* Truth values are the same bits whether rows are kept or not, with room for all, for some and for
+ * one, for ways that differ in what may differ, and for the same edge twice. */
+static void test_kept(void **state)
+{
+    (void)state;
+    enum { TREES = 14, WAYS = 3 };
+    static float plain[TREES * ENTITIES], kept[TREES * ENTITIES];
+    const size_t row = (ENTITIES + DIM) * sizeof(float), rooms[] = {1000 * row, 20 * row, 1};
+    const wfre_node *trees[TREES];
+    wfre_session *one = NULL, *other = NULL;
+    for (uint32_t i = 0; i < TREES; i++)
+        trees[i] = question(i / 2);
+    assert_ok(wfre_session_open(graph, model, pool, &one, error));
+    assert_ok(wfre_session_open(graph, model, pool, &other, error));
+    assert_ok(wfre_edges_keep(one, 0, error));
+    for (size_t r = 0; r < sizeof rooms / sizeof *rooms; r++) {
+        assert_ok(wfre_edges_keep(other, rooms[r], error));
+        for (int w = 0; w < WAYS; w++) {
+            wfre_way way = model->settings.way;
+            way.edge_sharpness = 0.5 + 0.3 * w;
+            way.edge_joined = w - 1;
+            way.edge_alike = w;
+            assert_ok(wfre_edges_answer(one->edges, WFRE_TRAIN, &way, trees, TREES, plain, error));
+            assert_ok(wfre_edges_answer(other->edges, WFRE_TRAIN, &way, trees, TREES, kept, error));
+            assert_memory_equal(plain, kept, sizeof plain);
+        }
+    }
+    wfre_session_free(one);
+    wfre_session_free(other);
+}
+
+static wfre_status try_keeping(void *context)
+{
+    (void)context;
+    wfre_session *session = NULL;
+    wfre_status status = wfre_session_open(graph, model, NULL, &session, NULL);
+    if (status == WFRE_OK)
+        status = wfre_edges_keep(session, 1 << 20, NULL);
+    wfre_session_free(session);
+    return status;
+}
+
+static void test_memory_of_kept(void **state)
+{
+    (void)state;
+    sweep_allocations(try_keeping, NULL);
+}
+
 /* What cannot be answered edge by edge is embedded, beside what can. */
 static void test_mixed(void **state)
 {
@@ -474,6 +522,8 @@ int main(void)
         cmocka_unit_test(test_suit),
         cmocka_unit_test(test_form),
         cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_memory_of_kept),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_out_of_memory),
