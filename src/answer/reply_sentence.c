@@ -179,7 +179,7 @@ wfre_status wfre_reply_sentence(const wfre_replying *r, wfre_error *error)
         reply->verdict = WFRE_VERDICT_REFUTED;
         reply->probability = 0;
         reply->unpredicted = NULL;
-    } else if (isfinite(result.score)) {
+    } else if (j.can_predict && isfinite(result.score)) {
         reply->verdict = WFRE_VERDICT_PREDICTED;
         reply->probability = result.probability;
         reply->score = result.score;

@@ -14,6 +14,7 @@ ask() { show wfre ask g.kg "$@"; }
 ask 'producer("Let It Be", "phil spector")'
 ask 'producer("Help!", "Phil Spector")'
 ask '!producer("Help!", "George Martin")'
+ask 'forall ?x. exists ?y. producer(?x, ?y)'
 ask '"Abbey Road" = "Help!"'
 ask '"Abbey Road" != "Help!"'
 ask ': producer(?x, "Phil Spector") & knows("George Martin", "Phil Spector")'
