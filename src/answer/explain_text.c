@@ -22,7 +22,7 @@ static void add_entity(const page *p, wfre_entity entity)
 static void add_probability(double probability, wfre_text *text)
 {
     if (isfinite(probability))
-        wfre_text_format(text, " %.2f", probability);
+        wfre_text_format(text, " %.3f", probability);
 }
 
 /* One line: what it is, how many are known, and the likeliest of the others. */
@@ -105,6 +105,8 @@ static void add_answer(const page *p, size_t rank, const wfre_explained_answer *
         wfre_text_add(text, " known");
     else
         add_probability(answer->prediction.probability, text);
+    if (!answer->known && p->shown->set_count > 2 && p->shown->calibrated)
+        wfre_text_format(text, ": the edges multiply to %.3f", answer->derivation);
     wfre_text_char(text, '\n');
     for (uint32_t v = 1; v < p->shown->variable_count; v++)
         if (answer->entities[v] != WFRE_NONE) {
