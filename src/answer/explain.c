@@ -17,9 +17,11 @@
 #include "query/types.h"
 
 enum {
-    CANDIDATES = 48,    /* of a variable, the one asked for too */
-    FROM_MODEL = 6,     /* candidates that the model finds */
-    FROM_NEIGHBOUR = 3, /* that each candidate above brings from the graph */
+    CANDIDATES = 96,    /* of a variable, the one asked for too */
+    FROM_MODEL = 16,    /* candidates that the model finds: as many as it follows */
+    FROM_KNOWN = 48,    /* known ones are added up to so many */
+    FROM_NEIGHBOUR = 3, /* that each candidate above brings from the graph, known and likely ones */
+    RANKED = 2048,      /* of a set: which of the neighbours is likeliest */
     MOST_DERIVATIONS = 1000,
     EDGE_DEPTH = 100 /* predictions of an edge's 1p question that are looked at */
 };
@@ -30,6 +32,7 @@ typedef struct inner_set {
     double *edges;    /* of a projection: [sources, targets] */
     double *value;    /* [candidates of its variable]: how certain that they belong to it */
     uint32_t *chosen; /* [the same]: source of a projection, branch of a union */
+    uint32_t *ranks;  /* [entities]: by the model, RANKED if behind all others; or NULL */
 } inner_set;
 
 typedef struct variable {
@@ -339,6 +342,35 @@ static bool is_predicted(const builder *b, uint32_t s)
     return b->inner[s].node->op != WFRE_OP_ENTITY && b->inner[s].node->op != WFRE_OP_NEGATE;
 }
 
+/* Whether the best derivations are sought among all that the model says of a set: edge by edge it
+ * follows known edges from every entity, however unlikely, and such may be the best way. */
+static bool is_ranked(const builder *b, uint32_t s)
+{
+    const wfre_explained_set *set = &b->sets[s];
+    return set->variable != 0 && set->variable != WFRE_NONE &&
+           b->variables[set->variable].set == s && b->session->engine->model &&
+           wfre_reasoner_of(&b->way) == &wfre_by_edges;
+}
+
+/* Notes the ranks of what was found, and cuts it to what is shown. */
+static wfre_status rank_set(const builder *b, uint32_t s, wfre_wanted *found)
+{
+    if (is_ranked(b, s)) {
+        size_t entities = wfre_graph_entities(graph_of(b));
+        uint32_t *ranks = take(b, entities, sizeof *ranks);
+        if (!ranks)
+            return out_of_memory(b);
+        for (size_t e = 0; e < entities; e++)
+            ranks[e] = RANKED;
+        for (size_t i = 0; i < found->hit_count; i++)
+            ranks[found->hits[i].entity] = (uint32_t)i;
+        b->inner[s].ranks = ranks;
+    }
+    if (found->hit_count > WFRE_CALIBRATION_DEPTH)
+        found->hit_count = WFRE_CALIBRATION_DEPTH;
+    return WFRE_OK;
+}
+
 static wfre_status fill_sets(const builder *b)
 {
     asking a = {0};
@@ -349,8 +381,8 @@ static wfre_status fill_sets(const builder *b)
         if (!is_predicted(b, s))
             continue;
         wfre_wanted *wanted = &a.wanted[a.count];
-        *wanted = (wfre_wanted){.top = WFRE_CALIBRATION_DEPTH,
-                                .hits = take(b, WFRE_CALIBRATION_DEPTH, sizeof(wfre_hit))};
+        size_t top = is_ranked(b, s) ? RANKED : WFRE_CALIBRATION_DEPTH;
+        *wanted = (wfre_wanted){.top = top, .hits = take(b, top, sizeof(wfre_hit))};
         if (!wanted->hits)
             return out_of_memory(b);
         a.trees[a.count++] = b->inner[s].node;
@@ -360,6 +392,7 @@ static wfre_status fill_sets(const builder *b)
     CHECK(ask(b, &a));
     for (uint32_t s = 0, at = 0; s < sets && b->session->engine->model; s++)
         if (is_predicted(b, s)) {
+            CHECK(rank_set(b, s, &a.wanted[at]));
             CHECK(conclude(b, s, &a.wanted[at], a.reasoners[at]));
             at++;
         }
@@ -377,20 +410,47 @@ static void add_candidate(variable *v, wfre_entity entity)
         v->candidates[v->count++] = entity;
 }
 
-/* Neighbours of the candidates above: first those known to belong to the set, then any. */
+/* The likeliest of those that are not known to belong to the set, at most FROM_NEIGHBOUR. */
+static void add_likely(const builder *b, variable *v, wfre_list near)
+{
+    const uint32_t *ranks = b->inner[v->set].ranks;
+    wfre_entity best[FROM_NEIGHBOUR];
+    int count = 0;
+    for (size_t i = 0; i < near.count; i++) {
+        wfre_entity entity = near.ids[i];
+        if (wfre_list_has(b->sets[v->set].known, entity))
+            continue;
+        int at = count;
+        while (at > 0 && ranks && ranks[entity] < ranks[best[at - 1]])
+            at--;
+        if (at == FROM_NEIGHBOUR)
+            continue;
+        count += count < FROM_NEIGHBOUR;
+        for (int k = count - 1; k > at; k--)
+            best[k] = best[k - 1];
+        best[at] = entity;
+    }
+    for (int i = 0; i < count; i++)
+        add_candidate(v, best[i]);
+}
+
+/* Neighbours of the candidates above: first those known to belong to the set, then the likeliest.
+ */
 static void add_neighbours(const builder *b, variable *v)
 {
     const wfre_explained_set *set = &b->sets[v->set];
     const variable *targets = &b->variables[b->sets[set->parent].variable];
     wfre_relation relation = b->inner[set->parent].node->id ^ 1;
+    int most = b->options.derivations > 1 ? CANDIDATES : FROM_NEIGHBOUR;
     for (int round = 0; round < 2; round++)
         for (uint32_t t = 0; t < targets->count; t++) {
             wfre_list near = wfre_graph_targets(graph_of(b), b->question->options.split, relation,
                                                 targets->candidates[t]);
+            if (round == 1)
+                add_likely(b, v, near);
             int added = 0;
-            int most = b->options.derivations > 1 ? CANDIDATES : FROM_NEIGHBOUR;
-            for (size_t i = 0; i < near.count && added < most; i++)
-                if (wfre_list_has(set->known, near.ids[i]) == (round == 0)) {
+            for (size_t i = 0; round == 0 && i < near.count && added < most; i++)
+                if (wfre_list_has(set->known, near.ids[i])) {
                     add_candidate(v, near.ids[i]);
                     added++;
                 }
@@ -411,7 +471,7 @@ static void choose_candidates(const builder *b, const wfre_answers *answers)
         add_neighbours(b, v); /* first: they prove what is known */
         for (size_t k = 0; k < set->predicted_count && k < FROM_MODEL; k++)
             add_candidate(v, set->predicted[k].entity);
-        for (size_t k = 0; k < set->known.count && v->count < CANDIDATES; k++)
+        for (size_t k = 0; k < set->known.count && v->count < FROM_KNOWN; k++)
             add_candidate(v, set->known.ids[k]);
     }
 }

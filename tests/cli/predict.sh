@@ -27,6 +27,16 @@ wfre ask g.kg m.safetensors '?x : r1(e0, ?x)' --explain=svg 2>&1 | head -c 4
 echo
 # What a negation denies is all of its edges together.
 ask m.safetensors '?x : r3(e0, ?x) & !(exists ?y. r1(e1, ?y) & r1(?y, ?x))' --split train --top 1 --explain | sed -E 's/e[0-9]+|-?[0-9]+\.[0-9]{2,}/X/g; s/^ +(known|predicted) +(not )?(.*\)).*/  EDGE \2\3/' | tail -n 6
+# The edges of an explanation multiply to what is said of them, and that is the truth value which the search found.
+for question in '?x : r1(e0, ?y) & r2(?y, ?x)' '?x : r1(e0, ?y) & r1(e2, ?y) & r3(?y, ?x)' '?x : r1(e0, ?x) & r2(e2, ?x)' '?x : r1(e0, ?y) & r2(?y, ?z) & r3(?z, ?x)'; do
+    set -- "$question" --split train --only predicted --top 16
+    wfre ask g.kg m.safetensors "$@" --json 2>/dev/null | grep -oE '"score":[-0-9.e]+' | sed 's/.*://' >scores
+    wfre ask g.kg m.safetensors "$@" --explain 2>/dev/null | awk '
+        function end() { if (n > 0 && (product - said > 0.004 || said - product > 0.004)) print "edges multiply to", product, "not", said }
+        / the edges multiply to / { end(); said = $NF; product = 1; n++; print said >"said"; next }
+        /^        predicted / { product *= $NF } END { end(); print n " explained" }'
+    paste scores said | awk '{ p = exp($1); if (p - $2 > 0.004 || $2 - p > 0.004) print "found", p, "explained", $2 }'
+done
 ask m.safetensors '?x : r1(e0, ?x)' --exact --only predicted
 # Known and predicted together are all entities that are not refuted, each once, on whatever split.
 for split in train valid test; do
