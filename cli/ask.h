@@ -54,6 +54,8 @@ int ask_describe(const ask_session *session, const char *text, wfre_entity entit
 int ask_near(const ask_session *session, const char *text, wfre_entity entity);
 /* What went wrong with a question, under it; as JSON, too, if that is wanted. The exit code. */
 int ask_fail(const ask_session *session, const char *text, const wfre_error *error);
+/* The start of every object that --json prints: a brace and the question. */
+void ask_begin_object(const char *text);
 /* The JSON alone, if it is wanted. */
 void ask_error_json(const ask_session *session, const char *text, const wfre_error *error);
 

@@ -11,8 +11,7 @@ void ask_error_json(const ask_session *session, const char *text, const wfre_err
 {
     if (!session->json)
         return;
-    printf("{\"query\":");
-    cli_print_json(stdout, text, strlen(text));
+    ask_begin_object(text);
     printf(",\"error\":{\"code\":\"%s\",\"message\":", wfre_status_name(error->code));
     cli_print_json(stdout, error->message, strlen(error->message));
     if (error->offset != WFRE_NO_OFFSET)
@@ -29,6 +28,12 @@ int ask_fail(const ask_session *session, const char *text, const wfre_error *err
 {
     ask_error_json(session, text, error);
     return cli_fail_at(error, text);
+}
+
+void ask_begin_object(const char *text)
+{
+    printf("{\"query\":");
+    cli_print_json(stdout, text, strlen(text));
 }
 
 static int print_object(const ask_session *session, const char *text, char *json,
@@ -271,7 +276,13 @@ int ask_describe(const ask_session *session, const char *text, wfre_entity entit
         if (wfre_description_print_json(session->graph, description, session->top, &json, &error) !=
             WFRE_OK)
             json = NULL;
-        code = print_object(session, text, json, &error);
+        if (json) {
+            ask_begin_object(text);
+            printf(",%s\n", json + 1); /* behind its brace */
+            wfre_string_free(json);
+        } else {
+            code = ask_fail(session, text, &error);
+        }
     } else {
         print_description(session, description);
     }
@@ -293,11 +304,15 @@ int ask_near(const ask_session *session, const char *text, wfre_entity entity)
                              &error) != WFRE_OK)
         code = ask_fail(session, text, &error);
     if (session->json && code == EXIT_DONE) {
-        printf("{\"near\":%u,\"answers\":[", entity);
+        ask_begin_object(text);
+        printf(",\"near\":%u,\"answers\":[", entity);
         for (size_t i = 0; i < count; i++) {
             wfre_name name = wfre_graph_entity_name(session->graph, nearest[i].entity);
+            wfre_name label = wfre_graph_entity_label(session->graph, nearest[i].entity);
             printf("%s{\"id\":%u,\"name\":", i > 0 ? "," : "", nearest[i].entity);
             cli_print_json(stdout, name.bytes, name.length);
+            printf(",\"label\":");
+            cli_print_json(stdout, label.bytes, label.length);
             cli_print(",\"score\":%.6g}", nearest[i].score);
         }
         printf("]}\n");

@@ -146,15 +146,16 @@ static bool choose_format(const ask_session *session, wfre_sparql_form form,
     return true;
 }
 
-/* Runs a query on the graph, or on the files that its FROM names instead; time counts from
- * `start`. */
+/* Runs a query on the graph, or on the files that its FROM names instead, and writes to `file`;
+ * time counts from `start`. */
 static wfre_status run_query(const ask_session *session, const wfre_sparql *query, double start,
-                             wfre_sparql_format format, uint64_t *rows, wfre_error *error)
+                             wfre_sparql_format format, FILE *file, uint64_t *rows,
+                             wfre_error *error)
 {
     wfre_rdf_view *view = NULL, *read = NULL;
     wfre_graph *documents = NULL;
     double limit = session->options.timeout;
-    const wfre_sparql_output output = {.write = write_out, .context = stdout};
+    const wfre_sparql_output output = {.write = write_out, .context = file};
     wfre_sparql_run_options run = {.limits = {.memory = session->memory},
                                    .session = session->model ? session->session : NULL};
     wfre_status status = wfre_rdf_view_open(session->graph, session->options.split, &view, error);
@@ -172,6 +173,48 @@ static wfre_status run_query(const ask_session *session, const wfre_sparql *quer
     wfre_rdf_view_close(read);
     wfre_graph_close(documents);
     wfre_rdf_view_close(view);
+    return status;
+}
+
+/* One of many questions gives one object on one line, as those in other notations do: the results,
+ * or a graph as a string, behind the question. */
+static void print_object(const char *text, const char *results, size_t length, bool graph)
+{
+    ask_begin_object(text);
+    if (graph) {
+        printf(",\"graph\":");
+        cli_print_json(stdout, results, length);
+        putchar('}');
+    } else {
+        putchar(',');
+        for (size_t i = 1; i < length; i++) /* behind its brace; strings have no newline */
+            if (results[i] != '\n')
+                putchar(results[i]);
+    }
+    putchar('\n');
+}
+
+static wfre_status run_as_object(const ask_session *session, const char *text,
+                                 const wfre_sparql *query, double start, wfre_sparql_format format,
+                                 uint64_t *rows, wfre_error *error)
+{
+    char *results = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&results, &length);
+    if (!file) {
+        *error = (wfre_error){.code = WFRE_ERR_MEMORY, .offset = WFRE_NO_OFFSET};
+        (void)snprintf(error->message, sizeof error->message, "out of memory");
+        return error->code;
+    }
+    wfre_status status = run_query(session, query, start, format, file, rows, error);
+    if (fclose(file) != 0 && status == WFRE_OK) {
+        *error = (wfre_error){.code = WFRE_ERR_MEMORY, .offset = WFRE_NO_OFFSET};
+        (void)snprintf(error->message, sizeof error->message, "out of memory");
+        status = error->code;
+    }
+    if (status == WFRE_OK)
+        print_object(text, results, length, format != WFRE_SPARQL_JSON);
+    free(results);
     return status;
 }
 
@@ -193,7 +236,9 @@ int ask_sparql(const ask_session *session, const char *text)
     int code = EXIT_DONE;
     if (!choose_format(session, wfre_sparql_get_form(query), &format, &error))
         code = cli_fail(&error);
-    else if (run_query(session, query, start, format, &rows, &error) != WFRE_OK)
+    else if ((session->echo && session->json
+                  ? run_as_object(session, text, query, start, format, &rows, &error)
+                  : run_query(session, query, start, format, stdout, &rows, &error)) != WFRE_OK)
         code = fail_at(&error, text);
     if (code == EXIT_DONE && fflush(stdout) != 0 && write_out(stdout, "", 1, &error) != WFRE_OK)
         code = cli_fail(&error);
