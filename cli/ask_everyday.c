@@ -1,4 +1,5 @@
 /* How replies, descriptions and likeness look. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,91 @@ static void print_verdict(const ask_session *session, const wfre_reply *reply, d
         ask_note_probabilities(session, reply->probability);
 }
 
+/* Reads "#12" and moves on behind it. */
+static bool read_id(const char **text, uint32_t *id)
+{
+    char *end = NULL;
+    *text += strspn(*text, " ,(");
+    if ((*text)[0] != '#' || (*text)[1] < '0' || (*text)[1] > '9')
+        return false;
+    *id = (uint32_t)strtoul(*text + 1, &end, 10);
+    *text = end;
+    return true;
+}
+
+/* The numbers of a sentence that is a single fact. */
+static bool is_fact(const wfre_query *query, wfre_given_triple *fact)
+{
+    char *text = NULL;
+    wfre_error error;
+    if (wfre_query_width(query) > 0 ||
+        wfre_query_print(query, NULL, WFRE_NOTATION_LOGIC, &text, &error) != WFRE_OK)
+        return false;
+    const char *rest = text + strspn(text, ": ");
+    bool fits = *rest == '#' && read_id(&rest, &fact->relation) && *rest == '(' &&
+                read_id(&rest, &fact->head) && *rest == ',' && read_id(&rest, &fact->tail) &&
+                strcmp(rest, ")") == 0;
+    wfre_string_free(text);
+    return fits;
+}
+
+/* Explains an entity as an answer to a question, and says how likely it is (2 if it is known). */
+static wfre_status explain_end(const ask_session *session, const char *text, wfre_entity entity,
+                               char **explanation, double *probability, wfre_error *error)
+{
+    wfre_query *query = NULL;
+    wfre_answers *answers = NULL;
+    wfre_explanation *found = NULL;
+    wfre_explain_options options;
+    wfre_explain_options_default(&options);
+    options.entities = &entity;
+    options.entity_count = 1;
+    wfre_status status =
+        wfre_query_parse(session->graph, WFRE_NOTATION_LOGIC, text, strlen(text), &query, error);
+    wfre_question question = {query, session->options};
+    question.options.top = SIZE_MAX;
+    question.options.min_probability = 0;
+    if (status == WFRE_OK)
+        status = wfre_session_ask(session->session, &question, 1, cli_cancel(), &answers, error);
+    if (status == WFRE_OK)
+        status = wfre_session_explain_some(session->session, &question, answers, &options,
+                                           cli_cancel(), &found, error);
+    if (status == WFRE_OK)
+        status = wfre_explanation_print(session->graph, found, session->format, explanation, error);
+    if (status == WFRE_OK && found->answer_count > 0)
+        *probability = found->answers[0].known ? 2 : found->answers[0].prediction.probability;
+    wfre_explanation_free(found);
+    wfre_answers_free(answers);
+    wfre_query_free(query);
+    return status;
+}
+
+/* A single fact is explained from the end that is surer, as its probability is. */
+static int explain_reply(const ask_session *session, const wfre_query *query)
+{
+    wfre_given_triple fact;
+    wfre_error error;
+    if (!is_fact(query, &fact)) {
+        cli_note("only single facts, and answers to questions for one entity, are explained");
+        return EXIT_DONE;
+    }
+    char *texts[2] = {NULL, NULL}, from[2][64];
+    double sure[2] = {-1, -1};
+    (void)snprintf(from[0], sizeof from[0], "?x : #%" PRIu32 "(#%" PRIu32 ", ?x)", fact.relation,
+                   fact.head);
+    (void)snprintf(from[1], sizeof from[1], "?x : #%" PRIu32 "(?x, #%" PRIu32 ")", fact.relation,
+                   fact.tail);
+    wfre_status status = explain_end(session, from[0], fact.tail, &texts[0], &sure[0], &error);
+    if (status == WFRE_OK && session->model)
+        status = explain_end(session, from[1], fact.head, &texts[1], &sure[1], &error);
+    if (status == WFRE_OK)
+        printf("%s", texts[sure[1] > sure[0]]);
+    fflush(stdout);
+    wfre_string_free(texts[0]);
+    wfre_string_free(texts[1]);
+    return status == WFRE_OK ? EXIT_DONE : cli_fail(&error);
+}
+
 int ask_reply(const ask_session *session, const char *text, const wfre_query *query, double start)
 {
     wfre_question question = {query, session->options};
@@ -165,6 +251,8 @@ int ask_reply(const ask_session *session, const char *text, const wfre_query *qu
     }
     if (!session->json && session->model && reply->unpredicted)
         cli_note("nothing is predicted: %s", reply->unpredicted);
+    if (!session->json && session->explain && reply->verdict != WFRE_VERDICT_UNKNOWN)
+        code = explain_reply(session, query);
     wfre_reply_free(reply);
     return code;
 }

@@ -64,6 +64,9 @@ ask '?x, ?r : ?r(?x, e0) & r1(?x, e5)' --top 1
 ask 'count ?x : r1(e0, ?x)'
 ask 'describe e3' --top 2
 ask 'near e3' --top 2
+ask 'r1(e0, e1)' --explain --split train
+ask 'r1(e0, e7)' --explain | sed -E 's/( [01][.][0-9]{3}|P)$/ P/; s/predicted E.*/predicted .../; s/: [0-9]+ of [0-9]+ (others|pairs).*/: N/' | sort -u
+ask ': r1(e0, ?x) & r1(?x, e2)' --explain
 ask 'near e3' --top 1 --json
 ask '?x : r1(e0, ?x)' --by embedding --top 1
 ask '?x : r1(e0, ?x)' --by hand --top 1
