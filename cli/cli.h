@@ -12,6 +12,9 @@
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
+/* A calibration error that rests on fewer questions says little. */
+enum { CLI_FEW_QUESTIONS = 100 };
+
 typedef enum cli_kind {
     CLI_FLAG,          /* --json */
     CLI_TEXT,          /* --types LIST */

@@ -30,8 +30,9 @@ static const cli_option OPTIONS[] = {
     {"validate", 0, CLI_INTEGER, "N", "validation queries of each type; 0: none (default 20)", 0,
      1e6},
     {"calibrate", 0, CLI_INTEGER, "N",
-     "queries of each type to fit lifts, edges and probabilities to; 0: none (default 200)", 0,
-     1e6},
+     "queries of each type to fit how edges are predicted, and probabilities, to; 0: none (default "
+     "200)",
+     0, 1e6},
     {"checkpoint", 0, CLI_DURATION, "TIME", "between checkpoints (default 60s)", 0, 0},
     CLI_OPTION_SEED,
     CLI_OPTION_THREADS,
@@ -136,9 +137,10 @@ static void print_summary(const cli_call *call, const wfre_train_summary *summar
     print_validation(summary);
     print_measured(summary);
     if (summary->calibration_error >= 0)
-        cli_print("  probabilities: calibration error %.3f (%.3f to %.3f) on %s questions\n",
+        cli_print("  probabilities: calibration error %.3f (%.3f to %.3f) on %s questions%s\n",
                   summary->calibration_error, shown->low, shown->high,
-                  cli_thousands(shown->queries));
+                  cli_thousands(shown->queries),
+                  shown->queries < CLI_FEW_QUESTIONS ? ": too few to tell" : "");
     fflush(stdout);
 }
 

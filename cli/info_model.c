@@ -15,14 +15,15 @@ static void print_reliability(const char *questions, const wfre_reliability *r)
     cli_print("probabilities      %s: calibration error %.3f", questions, r->error);
     if (r->high > 0)
         cli_print(" (%.3f to %.3f)", r->low, r->high);
-    printf(" on %s questions\n", cli_thousands(r->queries));
+    printf(" on %s questions%s\n", cli_thousands(r->queries),
+           r->queries < CLI_FEW_QUESTIONS ? ": too few to tell" : "");
     if (r->fitted > 0)
         cli_print("                   fitted to %s others; %.0f answers expected, %s found\n",
                   cli_thousands(r->fitted), r->expected, cli_thousands(r->found));
     for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
         if (r->bins[b].count > 0)
-            cli_print("                   %.2f -> %.2f of %s\n", r->bins[b].predicted,
-                      r->bins[b].observed, cli_thousands(r->bins[b].count));
+            cli_print("                   said %.2f: %.2f of %s answers were right\n",
+                      r->bins[b].predicted, r->bins[b].observed, cli_thousands(r->bins[b].count));
 }
 
 /* "MRR 0.312 (0.290 to 0.334)" */
