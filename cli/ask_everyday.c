@@ -6,7 +6,7 @@
 
 #include "ask.h"
 
-static const char *const SPLIT_NAMES[] = {"train", "valid", "test"};
+static const char *const SPLIT_NAMES[] = {"train", "valid", "whole"};
 
 void ask_error_json(const ask_session *session, const char *text, const wfre_error *error)
 {

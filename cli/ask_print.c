@@ -4,7 +4,7 @@
 
 #include "ask.h"
 
-static const char *const SPLIT_NAMES[] = {"train", "valid", "test"};
+static const char *const SPLIT_NAMES[] = {"train", "valid", "whole"};
 
 int ask_print_json(const ask_session *session, const ask_result *result)
 {
