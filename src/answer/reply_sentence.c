@@ -59,9 +59,12 @@ static wfre_status judge_atom(judging *j, const wfre_formula *f, judgement *resu
     return WFRE_OK;
 }
 
-/* Whether a formula says nothing of what is missing: then what holds is certain. */
+/* Whether a formula says nothing of what is missing: then what holds is certain. That two names are
+ * two entities does not depend on it. */
 static bool is_positive(const wfre_formula *f)
 {
+    if (f->kind == WFRE_NOT && f->children[0]->kind == WFRE_EQUAL)
+        return true;
     bool positive = f->kind != WFRE_NOT;
     for (uint32_t i = 0; positive && i < f->child_count; i++)
         positive = is_positive(f->children[i]);
