@@ -1,5 +1,6 @@
 /* The error of a sample of questions is that of its bins; a resample counts questions, each as
- * often as it was drawn. */
+ * often as it was drawn. What chance adds to an error, resampling adds once more, so the interval is
+ * shifted back by what their mean is larger. */
 #include "fit/reliability.h"
 
 #include <math.h>
@@ -71,9 +72,12 @@ static wfre_status bootstrap(const wfre_judgement *list, size_t count, double le
         errors[k] = error_of(list, count, questions, times, least);
     }
     if (all > 0) {
+        double more = 0;
+        for (int k = 0; k < RESAMPLES; k++)
+            more += (errors[k] - r->error) / RESAMPLES;
         qsort(errors, RESAMPLES, sizeof errors[0], compare);
-        r->low = errors[RESAMPLES / 40];
-        r->high = errors[RESAMPLES - 1 - RESAMPLES / 40];
+        r->low = fmin(fmax(errors[RESAMPLES / 40] - more, 0), r->error);
+        r->high = fmax(errors[RESAMPLES - 1 - RESAMPLES / 40] - more, r->error);
     }
 cleanup:
     wfre_free(questions);

@@ -79,7 +79,7 @@ wfre_status wfre_lift_fit(wfre_session *session, wfre_way *way, const wfre_rank_
         count = 0;
     size_t batch = seconds > 0 ? SHORT : BATCH; /* so that the time is kept */
     for (size_t first = 0; first < count; first += batch) {
-        wfre_report(monitor, "fitting lifts", first, count, NULL);
+        wfre_report(monitor, "fitting scales", first, count, NULL);
         CHECK(wfre_check_interrupt(monitor, error));
         CHECK(
             rank_batch(&f, queries + first, count - first < batch ? count - first : batch, error));
