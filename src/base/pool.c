@@ -160,14 +160,35 @@ unsigned wfre_pool_threads(const wfre_pool *pool)
     return pool ? pool->threads : 1;
 }
 
+/* ---- turns -------------------------------------------------------------------------------- */
+
+/* The jobs that a thread has under way, the last one first: while it looks whether to stop, its
+ * caller's function, such as a signal handler of Python, may use the library and so the pool. */
+typedef struct turn {
+    const wfre_pool *pool;
+    const struct turn *outer;
+} turn;
+
+static _Thread_local const turn *turns;
+
+static bool has_turn(const wfre_pool *pool)
+{
+    const turn *at = turns;
+    while (at && at->pool != pool)
+        at = at->outer;
+    return at;
+}
+
 static void run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context, bool may_stop)
 {
-    if (!pool || pool->threads == 1 || chunks <= 1 || pool->process != getpid()) {
+    if (!pool || pool->threads == 1 || chunks <= 1 || pool->process != getpid() || has_turn(pool)) {
         for (size_t chunk = 0; chunk < chunks && !(may_stop && wfre_stopped()); chunk++)
             task(context, chunk, 0);
         return;
     }
+    turn mine = {pool, turns};
     pthread_mutex_lock(&pool->turn);
+    turns = &mine;
     pthread_mutex_lock(&pool->lock);
     pool->task = task;
     pool->context = context;
@@ -185,6 +206,7 @@ static void run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *conte
     while (pool->active > 0)
         pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
+    turns = mine.outer;
     pthread_mutex_unlock(&pool->turn);
 }
 

@@ -237,6 +237,33 @@ def test_handlers_may_ask(clique):
     assert seen == [clique.ask("?x : r(n1, ?x)").proven]
 
 
+@arrays
+def test_handlers_may_use_the_threads():
+    """A signal handler may use the pool of threads that the work it came into is using."""
+    X = numpy.random.default_rng(1).random((3000, 400), dtype=numpy.float32)
+    scores, found = wfre.Scores(X), []
+
+    class Enough(Exception):
+        pass
+
+    def handler(number, frame):
+        found.append(scores.nearest(X[7], 1).ids.tolist())
+        raise Enough
+
+    old = signal.signal(signal.SIGALRM, handler)
+    wfre.set_threads(2)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(Enough):
+            while True:
+                scores.nearest(X, 3)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+        wfre.set_threads(0)
+    assert found == [[7]]
+
+
 def test_callbacks_may_ask(graph):
     seen = []
     wfre.train(
