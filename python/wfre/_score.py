@@ -81,7 +81,7 @@ class Score:
     (5, 'wfr')
     """
 
-    __slots__ = ("dimension", "_cdata", "_generation", "__weakref__")
+    __slots__ = ("dimension", "_cdata", "_steps", "__weakref__")
     #: Numbers in a row.
     dimension: int
 
@@ -119,6 +119,8 @@ class Score:
         self._cdata = native.make(
             "wfre_score", lib.wfre_score_free, lib.wfre_score_create, settings
         )
+        iterates = settings.kind == 0
+        self._steps = dimension * (settings.block * settings.iterations if iterates else 1)
 
     @property
     def settings(self) -> "dict[str, Any]":
@@ -189,11 +191,10 @@ class Score:
             gradients.left, gradients.right = _address(du), _address(dv)
             gradients.stride = self.dimension
         pool = native.pool() if count * self.dimension > 20000 else NULL
-        out = _address(distances)
-        if pool == NULL:
-            native.call(lib.wfre_score_pairs, self._cdata, pool, pairs, out, gradients)
-        else:
-            native.call_stoppable(lib.wfre_score_pairs, self._cdata, pool, pairs, out, gradients)
+        # What ends within a few milliseconds need not look for Ctrl-C.
+        brief = pool == NULL and count * self._steps < 1 << 22
+        call = native.call if brief else native.call_stoppable
+        call(lib.wfre_score_pairs, self._cdata, pool, pairs, _address(distances), gradients)
         if single:
             return (
                 float(distances[0]),
@@ -212,7 +213,7 @@ class Score:
             raise errors.ArgumentError("a transport plan is of two rows, not of matrices")
         block = lib.wfre_score_get_settings(self._cdata).block
         plan = numpy.empty((self.dimension // block, block, block), numpy.float64)
-        native.call(
+        native.call_stoppable(
             lib.wfre_score_transport,
             self._cdata,
             _address(u, "double *"),
@@ -526,7 +527,7 @@ def solve(
     settings.power = -1.0 if power is None else power  # WFRE_POWER_EXACT
     plan = numpy.empty((measures[0].count, measures[1].count), numpy.float64)
     result = ffi.new("wfre_transport *")
-    native.call(
+    native.call_stoppable(
         lib.wfre_transport_solve,
         measures[0],
         measures[1],

@@ -5,17 +5,19 @@
  * tells a waking worker that there is a new job; `active` counts the workers still inside it. */
 #include "base/pool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/scope.h"
 
-enum { MOST_THREADS = 1024 };
+enum { MOST_THREADS = 1024, LOOK_NANOSECONDS = 10000000 /* between looks whether to stop */ };
 
 typedef struct worker {
     wfre_pool *pool;
@@ -116,7 +118,11 @@ wfre_status wfre_pool_create(unsigned threads, wfre_pool **result, wfre_error *e
     pthread_mutex_init(&pool->turn, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->done, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->done, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     pool->threads = threads;
     pool->process = getpid();
     for (unsigned i = 1; i < threads; i++) { /* worker 0 is the calling thread */
@@ -179,11 +185,35 @@ static bool has_turn(const wfre_pool *pool)
     return at;
 }
 
+/* Until all workers are done, under the lock. A caller who may stop goes on looking meanwhile: that
+ * is how the workers get to know of it. */
+static void wait_for_workers(wfre_pool *pool)
+{
+    while (pool->active > 0) {
+        struct timespec until;
+        if (!pool->may_stop) {
+            pthread_cond_wait(&pool->done, &pool->lock);
+            continue;
+        }
+        (void)clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_NANOSECONDS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&pool->done, &pool->lock, &until) == ETIMEDOUT) {
+            pthread_mutex_unlock(&pool->lock);
+            (void)wfre_stopped();
+            pthread_mutex_lock(&pool->lock);
+        }
+    }
+}
+
 static void run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context, bool may_stop)
 {
+    bool before = wfre_partial(may_stop);
     if (!pool || pool->threads == 1 || chunks <= 1 || pool->process != getpid() || has_turn(pool)) {
         for (size_t chunk = 0; chunk < chunks && !(may_stop && wfre_stopped()); chunk++)
             task(context, chunk, 0);
+        (void)wfre_partial(before);
         return;
     }
     turn mine = {pool, turns};
@@ -203,11 +233,11 @@ static void run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *conte
     pthread_mutex_unlock(&pool->lock);
     work_off(pool, 0);
     pthread_mutex_lock(&pool->lock);
-    while (pool->active > 0)
-        pthread_cond_wait(&pool->done, &pool->lock);
+    wait_for_workers(pool);
     pthread_mutex_unlock(&pool->lock);
     turns = mine.outer;
     pthread_mutex_unlock(&pool->turn);
+    (void)wfre_partial(before);
 }
 
 void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context)

@@ -16,8 +16,8 @@ typedef void (*wfre_pool_task)(void *context, size_t chunk, unsigned worker);
  * pool, each with scratch memory of its own: jobs of more than one chunk take turns. */
 void wfre_pool_run(wfre_pool *pool, size_t chunks, wfre_pool_task task, void *context);
 
-/* The same, but chunks are left out as soon as the caller's scope says stop (base/scope.h): fails
- * then, and what the task was to make is not all there. */
+/* The same, but chunks are left out, or left half done (wfre_may_leave), as soon as the caller's
+ * scope says stop (base/scope.h): fails then, and what the task was to make is not all there. */
 WFRE_NODISCARD wfre_status wfre_pool_try(wfre_pool *pool, size_t chunks, wfre_pool_task task,
                                          void *context, wfre_error *error);
 

@@ -81,7 +81,11 @@ static void ask_watch(wfre_cancel *cancel)
     if (time - atomic_load_explicit(&cancel->asked, memory_order_relaxed) < WATCH_NANOSECONDS)
         return;
     atomic_store_explicit(&cancel->asked, time, memory_order_relaxed);
-    if (cancel->stop(cancel->context))
+    /* It may use the library for work of its own. */
+    wfre_scope outer = wfre_scope_enter((wfre_scope){0});
+    bool stop = cancel->stop(cancel->context);
+    (void)wfre_scope_enter(outer);
+    if (stop)
         wfre_cancel_now(cancel);
 }
 
@@ -120,6 +124,18 @@ static wfre_status standing(void)
 bool wfre_stopped(void)
 {
     return standing() != WFRE_OK;
+}
+
+bool wfre_may_leave(void)
+{
+    return current.partial && wfre_stopped();
+}
+
+bool wfre_partial(bool partial)
+{
+    bool before = current.partial;
+    current.partial = partial;
+    return before;
 }
 
 wfre_status wfre_check_stop(wfre_error *error)

@@ -24,6 +24,7 @@ typedef struct wfre_scope {
     wfre_cancel *cancel; /* NULL: nothing stops */
     double deadline;     /* on wfre_clock, besides the wish to stop; 0: none */
     bool away;           /* a worker's: it does not call what wfre_cancel_watch was given */
+    bool partial;        /* whoever called asks afterwards whether it was stopped */
 } wfre_scope;
 
 /* From now on this thread works under `scope`; returns the one before, to go back to. */
@@ -33,8 +34,27 @@ wfre_scope wfre_scope_current(void);
 
 /* Whether it is time to stop. Cheap enough for every few microseconds of work. */
 bool wfre_stopped(void);
+/* For the innermost loops: whether to leave what is under way half done. Only where nobody takes it
+ * for whole: in the tasks of wfre_pool_try (base/pool.h), and between wfre_partial(true) and the
+ * wfre_check_stop that follows. */
+bool wfre_may_leave(void);
+/* The same for loops of short steps, which looks once these add up to WFRE_PACE. */
+static inline bool wfre_leave_after(size_t *done, size_t steps);
+/* Says whether what this thread does may be left half done; returns what was said before. */
+bool wfre_partial(bool partial);
 /* WFRE_ERR_INTERRUPTED or WFRE_ERR_TIMEOUT, saying so, if it is. */
 WFRE_NODISCARD wfre_status wfre_check_stop(wfre_error *error);
+
+enum { WFRE_PACE = 1 << 16 }; /* multiplications or exponentials: a millisecond at most */
+
+static inline bool wfre_leave_after(size_t *done, size_t steps)
+{
+    *done += steps;
+    if (*done < WFRE_PACE)
+        return false;
+    *done = 0;
+    return wfre_may_leave();
+}
 
 /* For base/memory.c: false if the budget does not allow so many more bytes. */
 bool wfre_scope_allows(size_t bytes);

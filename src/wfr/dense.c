@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "wfr/kernels.h"
 
 /* log sum_j exp(kernel[j * step] + g_j); finite if any kernel entry is. */
@@ -23,19 +24,29 @@ void wfre_dense_iterate(const wfre_dense *dense, double *f, double *g)
 {
     size_t rows = dense->rows, columns = dense->columns;
     double p = 1 / (1 + dense->epsilon);
+    size_t done = 0;
     for (size_t j = 0; j < columns; j++)
         g[j] = log(dense->start);
+    for (size_t i = 0; i < rows; i++)
+        f[i] = 0; /* if it is left before the first one is done */
     for (uint32_t iteration = 0; iteration < dense->iterations; iteration++) {
-        for (size_t i = 0; i < rows; i++)
+        for (size_t i = 0; i < rows; i++) {
             f[i] = p * (log(dense->x[i]) - log_sum(dense->log_h + i * columns, 1, g, columns));
-        for (size_t j = 0; j < columns; j++)
+            if (wfre_leave_after(&done, columns))
+                return;
+        }
+        for (size_t j = 0; j < columns; j++) {
             g[j] = p * (log(dense->y[j]) - log_sum(dense->log_h + j, columns, f, rows));
+            if (wfre_leave_after(&done, rows))
+                return;
+        }
     }
 }
 
 void wfre_dense_plan(const wfre_dense *dense, const double *f, const double *g, double *plan)
 {
-    for (size_t i = 0; i < dense->rows; i++)
+    size_t done = 0;
+    for (size_t i = 0; i < dense->rows && !wfre_leave_after(&done, dense->columns); i++)
         for (size_t j = 0; j < dense->columns; j++)
             plan[i * dense->columns + j] = exp(f[i] + dense->log_k[i * dense->columns + j] + g[j]);
 }
@@ -44,11 +55,12 @@ double wfre_dense_dual(const wfre_dense *dense, const double *f, const double *g
 {
     double eps = dense->epsilon;
     double value = 0;
+    size_t done = 0;
     for (size_t i = 0; i < dense->rows; i++)
         value -= dense->x[i] * expm1(-eps * f[i]);
     for (size_t j = 0; j < dense->columns; j++)
         value -= dense->y[j] * expm1(-eps * g[j]);
-    for (size_t i = 0; i < dense->rows; i++) {
+    for (size_t i = 0; i < dense->rows && !wfre_leave_after(&done, dense->columns); i++) {
         for (size_t j = 0; j < dense->columns; j++) {
             double log_k = dense->log_k[i * dense->columns + j];
             value += eps * (exp(log_k) - exp(f[i] + log_k + g[j]));
@@ -66,7 +78,8 @@ static double divergence(double t, double s)
 double wfre_dense_primal(const wfre_dense *dense, const double *f, const double *g)
 {
     double value = 0;
-    for (size_t i = 0; i < dense->rows; i++) {
+    size_t done = 0;
+    for (size_t i = 0; i < dense->rows && !wfre_leave_after(&done, dense->columns); i++) {
         double sent = 0;
         for (size_t j = 0; j < dense->columns; j++) {
             double log_k = dense->log_k[i * dense->columns + j];
@@ -77,7 +90,7 @@ double wfre_dense_primal(const wfre_dense *dense, const double *f, const double 
         }
         value += divergence(sent, dense->x[i]);
     }
-    for (size_t j = 0; j < dense->columns; j++) {
+    for (size_t j = 0; j < dense->columns && !wfre_leave_after(&done, dense->rows); j++) {
         double received = 0;
         for (size_t i = 0; i < dense->rows; i++)
             received += exp(f[i] + dense->log_k[i * dense->columns + j] + g[j]);
@@ -105,7 +118,8 @@ static wfre_status check_measure(const wfre_measure *measure, const char *side, 
 /* A point that reaches none would be sent to infinity by its half iteration. */
 static wfre_status check_reach(const wfre_dense *dense, wfre_error *error)
 {
-    for (size_t i = 0; i < dense->rows; i++) {
+    size_t done = 0;
+    for (size_t i = 0; i < dense->rows && !wfre_leave_after(&done, dense->columns); i++) {
         bool reached = false;
         for (size_t j = 0; j < dense->columns; j++)
             reached = reached || dense->log_h[i * dense->columns + j] > -INFINITY;
@@ -114,7 +128,7 @@ static wfre_status check_reach(const wfre_dense *dense, wfre_error *error)
                              "left measure, point %zu: no point of the right one within the radius",
                              i);
     }
-    for (size_t j = 0; j < dense->columns; j++) {
+    for (size_t j = 0; j < dense->columns && !wfre_leave_after(&done, dense->rows); j++) {
         bool reached = false;
         for (size_t i = 0; i < dense->rows; i++)
             reached = reached || dense->log_h[i * dense->columns + j] > -INFINITY;
@@ -131,8 +145,9 @@ wfre_status wfre_transport_solve(const wfre_measure *left, const wfre_measure *r
                                  wfre_transport *result, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    size_t rows = left->count, columns = right->count;
+    size_t rows = left->count, columns = right->count, done = 0;
     double *memory = NULL;
+    bool before = wfre_partial(true);
     TRY(check_measure(left, "left", error));
     TRY(check_measure(right, "right", error));
     if (!(settings->epsilon > 0) || !(settings->radius > 0) || !(start > 0))
@@ -151,6 +166,8 @@ wfre_status wfre_transport_solve(const wfre_measure *left, const wfre_measure *r
     double exact = 2 / settings->epsilon;
     double power = settings->power == WFRE_POWER_EXACT ? exact : settings->power;
     for (size_t i = 0; i < rows; i++) {
+        if (wfre_leave_after(&done, columns))
+            TRY(wfre_check_stop(error));
         for (size_t j = 0; j < columns; j++) {
             double log_c =
                 wfre_log_cosine(left->position[i] - right->position[j], settings->radius);
@@ -174,7 +191,9 @@ wfre_status wfre_transport_solve(const wfre_measure *left, const wfre_measure *r
     result->primal = wfre_dense_primal(&dense, f, g);
     if (plan)
         wfre_dense_plan(&dense, f, g, plan);
+    status = wfre_check_stop(error);
 cleanup:
+    (void)wfre_partial(before);
     wfre_free(memory);
     return status;
 }

@@ -19,7 +19,8 @@ typedef struct wfre_dense {
     double start; /* psi before the first iteration */
 } wfre_dense;
 
-/* f (rows) and g (columns) after all iterations. */
+/* f (rows) and g (columns) after all iterations. What these functions do they leave half done where
+ * that is allowed and wanted (wfre_may_leave in base/scope.h). */
 void wfre_dense_iterate(const wfre_dense *dense, double *f, double *g);
 double wfre_dense_dual(const wfre_dense *dense, const double *f, const double *g);
 double wfre_dense_primal(const wfre_dense *dense, const double *f, const double *g);

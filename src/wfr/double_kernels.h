@@ -111,7 +111,10 @@ static wd wide_solve(wide_problem *p)
     for (int i = 0; i < bins; i++)
         p->scaling[1][PADDING + i] = wd_set(1.0 / bins);
     wd value = wd_set(0);
+    size_t done = 0;
     for (uint32_t l = 1; l <= p->score->settings.iterations; l++) {
+        if (wfre_leave_after(&done, (size_t)bins * p->score->window))
+            break;
         wide_half_iteration(p, 0);
         if (l == p->score->settings.iterations) /* while psi is still the one phi came from */
             value = wide_side_value(p, 0, value);
@@ -136,8 +139,10 @@ static double wide_pair(const wfre_score *score, const float *left, const float 
     wide_problem p = {.score = score};
     for (int i = 0; i < PADDED; i++)
         p.scaling[0][i] = p.scaling[1][i] = wd_set(0);
+    const size_t steps = bins * score->window * score->settings.iterations;
+    size_t done = 0;
     wd sum = wd_set(0);
-    for (size_t group = 0; group < groups; group++) {
+    for (size_t group = 0; group < groups && !wfre_leave_after(&done, steps); group++) {
         for (int half = 0; half < LANES; half += WIDE_LANES) {
             p.mass[0] = left + group * 3 * bins * LANES + half;
             p.mass[1] = right + group * 2 * bins * LANES + half;

@@ -26,6 +26,8 @@
 #ifndef WFRE_SRC_WFR_FLOAT_KERNELS_H
 #define WFRE_SRC_WFR_FLOAT_KERNELS_H
 
+#include "base/scope.h"
+
 /* What a kernel is compiled for. */
 typedef struct kernel_shape {
     int bins; /* at most MOST_FIXED_BINS: everything stays in registers; 0: any number */
@@ -503,8 +505,16 @@ static void first_iteration(const lane_problem *p)
 static void solve_groups(const lane_problem *p, uint32_t iterations)
 {
     first_iteration(p);
-    if (!p->tables->closed)
-        p->tables->kernels->iterate(p, iterations - 2);
+    if (p->tables->closed)
+        return;
+    /* In pieces, which give the same bits as all at once. */
+    uint32_t most = 1 + WFRE_PACE / (uint32_t)(p->bins * p->taps), left = iterations - 2;
+    for (; left > most; left -= most) {
+        p->tables->kernels->iterate(p, most);
+        if (wfre_may_leave())
+            return;
+    }
+    p->tables->kernels->iterate(p, left);
 }
 
 /* `iterations` true ones, at least 3; then as if all but the last were done. */
@@ -538,9 +548,13 @@ static double sum_groups(const wfre_score *score, lane_problem *p, const float *
     const kernel_set *kernels = p->tables->kernels;
     const size_t vectors = (size_t)(p->bins * LANES);
     const size_t count = (score->blocks + LANES - 1) / LANES;
+    const size_t steps = (size_t)(p->bins * p->taps) * score->settings.iterations;
+    size_t done = 0;
     wd sum = wd_set(0);
     for (size_t first = 0; first < count; first += STREAMS) {
         vd values[STREAMS];
+        if (wfre_leave_after(&done, steps))
+            break;
         for (int s = 0; s < STREAMS; s++) { /* beyond the last group, that one again */
             size_t at = first + (size_t)s < count ? first + (size_t)s : count - 1;
             p->groups[s].left = left + at * 3 * vectors;
@@ -615,7 +629,10 @@ INLINE void pack_right_side(const wfre_score *score, const float *row, float *si
 {
     const float_tables *t = score->tables;
     int bins = (int)score->settings.block;
+    size_t done = 0;
     for (size_t group = 0; group * LANES < score->blocks; group++, side += 2 * bins * LANES) {
+        if (wfre_leave_after(&done, (size_t)bins))
+            return;
         gather_group(score, row, group, side);
         for (int i = 0; i < bins; i++)
             vf_store(side + (bins + i) * LANES,
@@ -630,7 +647,10 @@ INLINE void pack_left_closed(const wfre_score *score, const float *row, float *s
 {
     const float_tables *t = score->tables;
     int bins = (int)score->settings.block;
+    size_t done = 0;
     for (size_t group = 0; group * LANES < score->blocks; group++, side += 3 * bins * LANES) {
+        if (wfre_leave_after(&done, (size_t)bins))
+            return;
         gather_group(score, row, group, side);
         for (int i = 0; i < bins; i++)
             vf_store(side + (2 * bins + i) * LANES,
@@ -654,7 +674,10 @@ INLINE void pack_left_side(const wfre_score *score, const float *row, float *sid
     for (int i = PADDING - p.taps; i < PADDING + bins + p.taps; i++)
         padded[i] = vf_set(0);
     vf *phi = padded + PADDING;
+    size_t done = 0;
     for (size_t group = 0; group * LANES < score->blocks; group++, side += 3 * bins * LANES) {
+        if (wfre_leave_after(&done, (size_t)(bins * p.taps)))
+            return;
         gather_group(score, row, group, side);
         for (int i = 0; i < bins; i++) {
             vf factor = raised_mass(tables, side + i * LANES, power);

@@ -54,6 +54,15 @@ struct wfre_score {
     struct float_tables *tables; /* of the kernels, owned; NULL if they need none */
 };
 
+/* What one pair takes, for wfre_leave_after (base/scope.h): kernels leave a pair half done where
+ * that is allowed and wanted. */
+static inline size_t wfre_score_steps(const wfre_score *score)
+{
+    bool iterates = score->settings.kind == WFRE_SCORE_WFR;
+    return score->settings.dimension *
+           (iterates ? (size_t)score->window * score->settings.iterations : 1);
+}
+
 /* log c at a distance in bins; -INFINITY from the radius on. */
 double wfre_log_cosine(double distance, double radius);
 

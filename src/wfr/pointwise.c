@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "wfr/kernels.h"
 
 typedef struct side_view {
@@ -215,8 +216,10 @@ static side_view block_of(const wfre_score *score, const double *side, size_t fi
 /* side[0 .. d) holds the row already. */
 static void transform_side(const wfre_score *score, double *side)
 {
-    size_t d = score->settings.dimension;
+    size_t d = score->settings.dimension, done = 0;
     for (size_t first = 0; first < d; first += score->settings.block) {
+        if (wfre_leave_after(&done, score->settings.block))
+            break;
         side_arrays block = {side + first, side + d + first, side + 2 * d + first};
         TABLE[score->settings.kind].transform(score, block);
     }
@@ -248,7 +251,10 @@ static double sum_blocks(const wfre_score *score, const double *left, const doub
     uint32_t a = score->settings.block;
     double sum = 0, blocks = (double)score->blocks;
     double dx[WFRE_POINTWISE_LIMIT], dy[WFRE_POINTWISE_LIMIT];
+    size_t done = 0;
     for (size_t first = 0; first < score->settings.dimension; first += a) {
+        if (wfre_leave_after(&done, a))
+            break;
         sum += TABLE[score->settings.kind].block(score, block_of(score, left, first),
                                                  block_of(score, right, first), dx, dy);
         for (uint32_t i = 0; sink.left && i < a; i++) {

@@ -7,6 +7,7 @@
  * A side is d doubles: x or y, the floor added. */
 #include <math.h>
 
+#include "base/scope.h"
 #include "wfr/dense.h"
 #include "wfr/kernels.h"
 
@@ -18,6 +19,12 @@ typedef struct solution {
     double log_phi[WFRE_BLOCK_LIMIT];
     double log_psi[WFRE_BLOCK_LIMIT];
 } solution;
+
+/* What one block takes, for wfre_leave_after. */
+static size_t steps(const wfre_score *score)
+{
+    return (size_t)score->settings.block * score->settings.block * score->settings.iterations;
+}
 
 static uint32_t distance_between(uint32_t i, uint32_t j)
 {
@@ -41,9 +48,12 @@ static void solve_plain(const wfre_score *score, const double *x, const double *
 {
     uint32_t a = score->settings.block;
     double phi[WFRE_BLOCK_LIMIT], psi[WFRE_BLOCK_LIMIT];
+    size_t done = 0;
     for (uint32_t i = 0; i < a; i++)
         psi[i] = 1.0 / a;
     for (uint32_t l = 0; l < score->settings.iterations; l++) {
+        if (l > 0 && wfre_leave_after(&done, 2 * a * a))
+            break;
         half_iteration(score, x, psi, phi);
         half_iteration(score, y, phi, psi);
     }
@@ -126,7 +136,8 @@ static double value(const wfre_score *score, const void *left, const void *right
     uint32_t a = score->settings.block;
     const double *x = left, *y = right;
     double sum = 0, unused[2][WFRE_BLOCK_LIMIT];
-    for (size_t block = 0; block < score->blocks; block++)
+    size_t done = 0;
+    for (size_t block = 0; block < score->blocks && !wfre_leave_after(&done, steps(score)); block++)
         sum += block_value(score, x + block * a, y + block * a, unused[0], unused[1]);
     return sum / (double)score->blocks;
 }
@@ -138,7 +149,10 @@ static double gradient(const wfre_score *score, const void *left, const void *ri
     const double *x = left, *y = right;
     double blocks = (double)score->blocks;
     double sum = 0, slope[2][WFRE_BLOCK_LIMIT];
+    size_t done = 0;
     for (size_t first = 0; first < score->settings.dimension; first += a) {
+        if (wfre_leave_after(&done, steps(score)))
+            break;
         sum += block_value(score, x + first, y + first, slope[0], slope[1]);
         for (uint32_t i = 0; i < a; i++) {
             left_gradient[first + i] = (float)(slope[0][i] / blocks);
@@ -155,7 +169,10 @@ static double pair(const wfre_score *score, const double *left, const double *ri
     uint32_t a = score->settings.block;
     double blocks = (double)score->blocks;
     double sum = 0, x[WFRE_BLOCK_LIMIT], y[WFRE_BLOCK_LIMIT], slope[2][WFRE_BLOCK_LIMIT];
+    size_t done = 0;
     for (size_t first = 0; first < score->settings.dimension; first += a) {
+        if (wfre_leave_after(&done, steps(score)))
+            break;
         for (uint32_t i = 0; i < a; i++) {
             x[i] = left[first + i] + score->settings.floor;
             y[i] = right[first + i] + score->settings.floor;
@@ -191,7 +208,10 @@ void wfre_reference_transport(const wfre_score *score, const double *left, const
 {
     uint32_t a = score->settings.block;
     double x[WFRE_BLOCK_LIMIT], y[WFRE_BLOCK_LIMIT];
+    size_t done = 0;
     for (size_t first = 0; first < score->settings.dimension; first += a) {
+        if (wfre_leave_after(&done, steps(score)))
+            break;
         for (uint32_t i = 0; i < a; i++) {
             x[i] = left[first + i] + score->settings.floor;
             y[i] = right[first + i] + score->settings.floor;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/scope.h"
 #include "wfr/kernels.h"
 #include "wfr/store.h"
 
@@ -102,8 +103,11 @@ static void run_pairs(void *context, size_t chunk, unsigned worker)
     char *right = left + kernels->left_size;
     float *unwanted = (float *)(void *)(right + kernels->right_size);
     const float *packed_left = NULL, *packed_right = NULL;
+    size_t done = 0;
     size_t end = (chunk + 1) * PAIRS_PER_CHUNK;
     for (size_t k = chunk * PAIRS_PER_CHUNK; k < end && k < pairs->count; k++) {
+        if (wfre_leave_after(&done, wfre_score_steps(score)))
+            return;
         const float *left_row = row_of(&pairs->left, pairs->left_index, k);
         const float *right_row = row_of(&pairs->right, pairs->right_index, k);
         if (left_row != packed_left)
@@ -188,13 +192,15 @@ static void run_rank(void *context, size_t chunk, unsigned worker)
         request->ranking == WFRE_RANK_EXTRAPOLATED && job->score->rank_iterations
             ? kernels->extrapolated
             : kernels->value;
-    size_t groups = query_groups(request->query_count);
+    size_t groups = query_groups(request->query_count), done = 0;
     size_t begin = chunk / groups * STORED_PER_CHUNK, end = begin + STORED_PER_CHUNK;
     size_t first = chunk % groups * QUERIES_AT_ONCE, last = first + QUERIES_AT_ONCE;
     end = end < job->selected ? end : job->selected;
     for (size_t q = first; q < last && q < request->query_count; q++) {
         const char *query = job->queries + q * kernels->right_size;
         float *distances = job->distances + q * request->stride;
+        if (wfre_leave_after(&done, STORED_PER_CHUNK * wfre_score_steps(job->score)))
+            return;
         for (size_t k = begin; k < end; k++) {
             size_t stored = request->selection ? request->selection[k] : k;
             const char *left = job->store->sides + stored * kernels->left_size;
@@ -250,8 +256,9 @@ wfre_status wfre_score_transport(const wfre_score *score, const double *left, co
         return wfre_fail(error, WFRE_ERR_UNSUPPORTED, WFRE_NO_OFFSET,
                          "score %s has no transport plan; use wfr",
                          wfre_score_kind_name(score->settings.kind));
-    wfre_status status = check_rows(score, left, right, error);
-    if (status == WFRE_OK)
-        wfre_reference_transport(score, left, right, plan);
-    return status;
+    CHECK(check_rows(score, left, right, error));
+    bool before = wfre_partial(true);
+    wfre_reference_transport(score, left, right, plan);
+    (void)wfre_partial(before);
+    return wfre_check_stop(error);
 }

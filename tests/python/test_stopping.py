@@ -147,6 +147,35 @@ def test_interrupt_scores():
     promptly(lambda: slow.distance(X, X[::-1].copy()))
 
 
+@arrays
+def test_interrupt_a_pair():
+    """Within one pair, on whichever thread that is, if it has very many iterations or numbers."""
+    X = numpy.random.default_rng(1).random((33, 640), dtype=numpy.float32)
+    score = wfre.Score(640, block=64, iterations=100000)
+    promptly(lambda: score.distance(X[0], X[1]))
+    promptly(lambda: score.gradient(X[0], X[1]))
+    promptly(lambda: score.distance(X[:32], X[1:]))
+    promptly(lambda: score.distance(numpy.vstack([X] * 2), X[0]))
+    promptly(lambda: score.transport(X[0], X[1]))
+    promptly(lambda: wfre.Scores(X, score=score).nearest(X, 3))
+    exact = wfre.Score(640, block=64, iterations=100000, epsilon=0.001)  # in double, by logarithms
+    promptly(lambda: exact.distance(X[0], X[1]))
+    promptly(lambda: exact.transport(X[0], X[1]))
+    assert 0 <= wfre.distance(X[0], X[1]) == wfre.distance(X[0], X[1])
+    wide = numpy.tile(X[:10].ravel()[:6000], (12, 200))  # rows of a million numbers
+    promptly(lambda: wfre.distance(wide, wide[::-1], kind="hellinger"))
+
+
+@arrays
+def test_interrupt_solve():
+    places, mass = numpy.linspace(0, 1, 1500), numpy.ones(1500)
+    promptly(lambda: wfre.solve((mass, places), (mass, places), iterations=100000))
+    few = (mass[:60], places[:60])
+    promptly(lambda: wfre.solve(few, few, iterations=100000))
+    again = [wfre.solve(few, few, iterations=20).dual for _ in range(2)]
+    assert again[0] == again[1]
+
+
 def test_interrupt_evaluate(clique, tmp_path):
     model = wfre.train(clique, steps=1, dim=40, batch=8, validate=0, calibrate=0)
     lines = "".join(f"1p\t(p,#0,(e,#{i % 1000}))\t\t{(i * 7) % 1000}\n" for i in range(200000))
