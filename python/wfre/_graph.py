@@ -336,7 +336,7 @@ class Graph(native.FromFile):
 
     def save(self, path: StrPath) -> None:
         """Writes it as a snapshot (\\*.kg), which ``wfre.open`` opens in no time."""
-        native.call(lib.wfre_graph_save, self._use(), native.c_path(path))
+        native.call_stoppable(lib.wfre_graph_save, self._use(), native.c_path(path))
 
     def export(self, path: StrPath, format: Optional[str] = None, split: str = "all") -> int:
         """Writes it as RDF, "nt" or "ttl"; returns how many triples that are."""
@@ -356,7 +356,7 @@ class Graph(native.FromFile):
 
     def validate(self) -> None:
         """Reads everything and checks it; raises ``wfre.FormatError`` if something is damaged."""
-        native.call(lib.wfre_graph_validate, self._use())
+        native.call_stoppable(lib.wfre_graph_validate, self._use())
 
     # ---- questions --------------------------------------------------------------------------
 

@@ -179,11 +179,12 @@ class Model(native.FromFile):
 
     def save(self, path: StrPath, bf16: bool = False) -> None:
         """Writes it as a safetensors file; ``bf16`` halves the weights at the price of rounding."""
-        native.call(lib.wfre_model_save, self._use(), native.c_path(path), bool(bf16))
+        given = native.c_path(path)
+        native.call_stoppable(lib.wfre_model_save, self._use(), given, bool(bf16))
 
     def validate(self) -> None:
         """Reads every weight; raises ``wfre.NumericError`` if one is not a finite number."""
-        native.call(lib.wfre_model_validate, self._use())
+        native.call_stoppable(lib.wfre_model_validate, self._use())
 
     def calibrate(self, graph: "Graph", queries: Union[StrPath, "QuerySet"]) -> "Model":
         """The same model with probabilities learned from a query set. This one stays as it is."""

@@ -12,6 +12,7 @@
 
 #include "base/disk.h"
 #include "base/memory.h"
+#include "base/scope.h"
 
 /* ---- mapping ------------------------------------------------------------------------------ */
 
@@ -116,7 +117,10 @@ void wfre_unmap(wfre_mapping *mapping)
 
 /* ---- atomic replacement ------------------------------------------------------------------- */
 
-enum { WRITE_BEHIND = 1 << 16 }; /* bytes that are gathered before they are written */
+enum {
+    WRITE_BEHIND = 1 << 16, /* bytes that are gathered before they are written */
+    WRITE_AT_ONCE = 1 << 20
+};
 
 /* A device or pipe, such as /dev/null: written to as it is, for renaming would replace it. */
 static bool is_device(const char *path)
@@ -218,14 +222,26 @@ cleanup:
     return status;
 }
 
+/* In pieces, between which it may be left: then there is no file. */
+static wfre_status write_all(wfre_writer *writer, const char *bytes, size_t length,
+                             wfre_error *error)
+{
+    for (size_t piece; length > 0; bytes += piece, length -= piece) {
+        piece = length < WRITE_AT_ONCE ? length : WRITE_AT_ONCE;
+        if (wfre_may_leave())
+            return wfre_check_stop(error);
+        if (!wfre_write_fully(writer->fd, bytes, piece))
+            return wfre_fail_errno(error, writer->path, "write");
+    }
+    return WFRE_OK;
+}
+
 /* Writes what is in the buffer. */
 static wfre_status flush(wfre_writer *writer, wfre_error *error)
 {
     size_t length = writer->used;
     writer->used = 0;
-    if (!wfre_write_fully(writer->fd, writer->buffer, length))
-        return wfre_fail_errno(error, writer->path, "write");
-    return WFRE_OK;
+    return write_all(writer, writer->buffer, length, error);
 }
 
 wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t length,
@@ -233,11 +249,8 @@ wfre_status wfre_writer_put(wfre_writer *writer, const void *bytes, size_t lengt
 {
     if (length > WRITE_BEHIND - writer->used)
         CHECK(flush(writer, error));
-    if (length >= WRITE_BEHIND) {
-        if (!wfre_write_fully(writer->fd, bytes, length))
-            return wfre_fail_errno(error, writer->path, "write");
-        return WFRE_OK;
-    }
+    if (length >= WRITE_BEHIND)
+        return write_all(writer, bytes, length, error);
     if (length)
         memcpy(writer->buffer + writer->used, bytes, length);
     writer->used += length;

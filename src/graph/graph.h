@@ -82,6 +82,9 @@ static inline uint32_t wfre_relation_groups(const wfre_adjacency *edges, wfre_re
 /* wfre_graph_verify, or wfre_graph_validate, once, and not of a graph built in memory: for whatever
  * is to read most of a graph without care. */
 WFRE_NODISCARD wfre_status wfre_graph_settle(const wfre_graph *graph, wfre_error *error);
+/* As wfre_graph_save, but nobody stops it: for what has its place in a larger task. */
+WFRE_NODISCARD wfre_status wfre_graph_keep(const wfre_graph *graph, const char *path,
+                                           wfre_error *error);
 WFRE_NODISCARD wfre_status wfre_graph_trust(const wfre_graph *graph, wfre_error *error);
 
 static inline bool wfre_split_exists(wfre_split split)

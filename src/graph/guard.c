@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "graph/image.h"
 
 _Static_assert((int)WFRE_GUARD_TEXTS == (int)WFRE_TEXT_TABLES, "an area for each table of texts");
@@ -432,24 +433,52 @@ bool wfre_guard_look(wfre_guard *guard, int area, uint64_t first, uint64_t end)
 
 wfre_status wfre_guard_check_sections(wfre_guard *guard, wfre_error *error)
 {
-    for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++)
+    for (int section = 0; section < WFRE_IMAGE_SECTIONS; section++) {
+        if (wfre_may_leave())
+            return wfre_check_stop(error);
         if (!section_fits(guard, section)) {
             (void)flawed(guard, section, BAD_SUM);
             break;
         }
+    }
+    return wfre_guard_status(guard, error);
+}
+
+enum { AT_ONCE = 64 }; /* blocks or units, between looks whether to leave it */
+
+static wfre_status check_blocks(wfre_guard *guard, wfre_error *error)
+{
+    uint64_t count = guard->graph->sum_count;
+    for (uint64_t first = 0; first < count; first += AT_ONCE) {
+        if (wfre_may_leave())
+            return wfre_check_stop(error);
+        if (!look_at_blocks(guard, first, first + AT_ONCE < count ? first + AT_ONCE : count))
+            break;
+    }
+    return WFRE_OK;
+}
+
+static wfre_status check_area(wfre_guard *guard, int area, wfre_error *error)
+{
+    const uint64_t count = guard->elements[area], most = (uint64_t)AT_ONCE * WFRE_GUARD_UNIT;
+    for (uint64_t first = 0; first < count; first += most) {
+        if (wfre_may_leave())
+            return wfre_check_stop(error);
+        if (!wfre_guard_look(guard, area, first, first + most < count ? first + most : count))
+            break;
+    }
     return wfre_guard_status(guard, error);
 }
 
 wfre_status wfre_guard_check_all(wfre_guard *guard, wfre_error *error)
 {
     if (!atomic_load(&guard->summed) && guard->graph->sums)
-        (void)look_at_blocks(guard, 0, guard->graph->sum_count);
+        CHECK(check_blocks(guard, error));
     else if (!atomic_load(&guard->summed))
         CHECK(wfre_guard_check_sections(guard, error));
     CHECK(wfre_guard_status(guard, error));
     atomic_store(&guard->summed, true);
     for (int area = 0; area < WFRE_AREAS; area++)
-        if (!wfre_guard_look(guard, area, 0, guard->elements[area]))
-            break;
+        CHECK(check_area(guard, area, error));
     return wfre_guard_status(guard, error);
 }

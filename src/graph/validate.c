@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "graph/image.h"
 
@@ -59,7 +60,10 @@ static wfre_status check_names(const wfre_graph *graph, wfre_text_table table, w
 {
     const wfre_names *names = &graph->names[table];
     bool required = table == WFRE_ENTITY_NAMES || table == WFRE_RELATION_NAMES;
+    size_t done = 0;
     for (uint32_t id = 0; names->offsets && id < names->count; id++) {
+        if (wfre_leave_after(&done, 16))
+            return wfre_check_stop(error);
         wfre_name name = wfre_names_get(names, id);
         if (required && wfre_names_find(names, name.bytes, name.length) != id)
             return invalid(error, wfre_section_of_text(table, WFRE_TEXT_INDEX),
@@ -76,11 +80,15 @@ static wfre_status check_names(const wfre_graph *graph, wfre_text_table table, w
 static wfre_status check_entities(const wfre_graph *graph, wfre_error *error)
 {
     const wfre_adjacency *edges = &graph->edges[WFRE_TEST];
-    for (wfre_entity e = 0; e < graph->header->entities; e++)
+    size_t done = 0;
+    for (wfre_entity e = 0; e < graph->header->entities; e++) {
+        if (wfre_leave_after(&done, 1 + edges->entity_begin[e + 1] - edges->entity_begin[e]))
+            return wfre_check_stop(error);
         for (uint32_t i = edges->entity_begin[e]; i < edges->entity_begin[e + 1]; i++)
             if (edges->group_entity[edges->edge_groups[i]] != e)
                 return invalid(error, wfre_section_of_edges(WFRE_EDGES_GROUPS),
                                "contradicts the groups");
+    }
     return WFRE_OK;
 }
 
@@ -91,6 +99,7 @@ typedef struct mirror {
     const wfre_adjacency *edges;
     uint32_t *group_of; /* [entities] the last group seen with this entity */
     uint32_t *next;     /* [groups] the place of the next target that is to be met */
+    size_t done;        /* for wfre_leave_after */
 } mirror;
 
 static uint32_t edges_of(const wfre_adjacency *edges, wfre_relation relation)
@@ -112,7 +121,9 @@ static bool mirrors(mirror *m, wfre_relation relation)
         m->group_of[edges->group_entity[g]] = g;
         m->next[g] = edges->group_begin[g];
     }
-    for (uint32_t g = forth[0]; g < forth[1]; g++)
+    for (uint32_t g = forth[0]; g < forth[1]; g++) {
+        if (wfre_leave_after(&m->done, 2 * (edges->group_begin[g + 1] - edges->group_begin[g])))
+            return true; /* nobody takes it for whole */
         for (uint32_t i = edges->group_begin[g]; i < edges->group_begin[g + 1]; i++) {
             uint32_t meets = m->group_of[edges->targets[i]];
             if (meets < back[0] || meets >= back[1] ||
@@ -122,6 +133,7 @@ static bool mirrors(mirror *m, wfre_relation relation)
                 return false;
             m->next[meets]++;
         }
+    }
     return true;
 }
 
@@ -129,14 +141,14 @@ static wfre_status check_mirrors(const wfre_graph *graph, wfre_error *error)
 {
     uint32_t entities = graph->header->entities;
     mirror m = {graph, &graph->edges[WFRE_TEST], wfre_alloc(entities, sizeof *m.group_of),
-                wfre_alloc(graph->header->groups[WFRE_TEST], sizeof *m.next)};
+                wfre_alloc(graph->header->groups[WFRE_TEST], sizeof *m.next), 0};
     wfre_status status = WFRE_OK;
     if (!m.group_of || !m.next) {
         status = wfre_fail_memory(error, "checking a graph");
         goto cleanup;
     }
     memset(m.group_of, 0xFF, entities * sizeof *m.group_of); /* WFRE_NONE: no group */
-    for (wfre_relation r = 0; r < graph->header->relations; r += 2)
+    for (wfre_relation r = 0; r < graph->header->relations && !wfre_may_leave(); r += 2)
         if (!mirrors(&m, r)) {
             status = invalid(error, wfre_section_of_edges(WFRE_EDGES_TARGETS),
                              "has an edge without its inverse");
@@ -148,9 +160,8 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error)
+static wfre_status check_all(const wfre_graph *graph, wfre_error *error)
 {
-    GIVEN(graph);
     CHECK(wfre_graph_verify(graph, error));
     for (int table = 0; table < WFRE_TEXT_TABLES; table++)
         CHECK(check_names(graph, (wfre_text_table)table, error));
@@ -159,8 +170,17 @@ wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error)
     CHECK(wfre_graph_check_attributes(graph, error));
     for (int split = 0; split < WFRE_SPLITS; split++) /* which counts their edges */
         (void)wfre_graph_adjacency(graph, (wfre_split)split);
-    CHECK(wfre_graph_sound(graph, error));
-    if (graph->guard)
+    CHECK(wfre_check_stop(error));
+    return wfre_graph_sound(graph, error);
+}
+
+wfre_status wfre_graph_validate(const wfre_graph *graph, wfre_error *error)
+{
+    GIVEN(graph);
+    bool before = wfre_partial(true);
+    wfre_status status = check_all(graph, error);
+    (void)wfre_partial(before);
+    if (status == WFRE_OK && graph->guard)
         atomic_store(&graph->guard->valid, true);
-    return WFRE_OK;
+    return status;
 }

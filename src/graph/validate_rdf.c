@@ -1,6 +1,7 @@
 /* Checks everything about attributes in a snapshot. */
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/text.h"
 #include "graph/image.h"
 
@@ -48,9 +49,12 @@ static wfre_status check_orders(const wfre_graph *graph, wfre_error *error)
     static const int places[3][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0}};
     const wfre_triple none = {{0}};
     uint64_t sums[3] = {0};
+    size_t done = 0;
     for (int order = 0; order < 3; order++) {
         wfre_packed_cursor cursor = wfre_packed_find(&graph->attributes[order], &none);
         for (; cursor.rank < cursor.packed->rows; wfre_packed_next(&cursor)) {
+            if (wfre_leave_after(&done, 16))
+                return wfre_check_stop(error);
             wfre_triple row;
             for (int i = 0; i < 3; i++)
                 row.field[places[order][i]] = cursor.row.field[i];
@@ -93,10 +97,13 @@ wfre_status wfre_graph_check_attributes(const wfre_graph *graph, wfre_error *err
         return wfre_fail_memory(error, "checking a graph");
     if (*wrong)
         return invalid(error, wfre_section_of_attributes(WFRE_TERMS_BYTES), wrong);
-    for (int order = 0; order < 3; order++)
+    for (int order = 0; order < 3; order++) {
+        if (wfre_may_leave())
+            return wfre_check_stop(error);
         if (!wfre_packed_check(&graph->attributes[order], terms))
             return invalid(error, wfre_section_of_attributes(WFRE_ATTRIBUTE_ORDERS + 2 * order + 1),
                            "is not in order");
+    }
     CHECK(check_orders(graph, error));
     CHECK(check_predicates(graph, error));
     return check_prefixes(graph, error);

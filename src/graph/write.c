@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/scope.h"
 #include "graph/builder.h"
 #include "graph/image.h"
 
@@ -510,8 +511,14 @@ wfre_status wfre_graph_save(const wfre_graph *graph, const char *path, wfre_erro
 {
     GIVEN(graph);
     GIVEN(path);
-    wfre_status status = wfre_graph_settle(graph, error); /* no copy of damage */
-    if (status != WFRE_OK)
-        return status;
+    bool before = wfre_partial(true);
+    wfre_status status = wfre_graph_keep(graph, path, error);
+    (void)wfre_partial(before);
+    return status;
+}
+
+wfre_status wfre_graph_keep(const wfre_graph *graph, const char *path, wfre_error *error)
+{
+    CHECK(wfre_graph_settle(graph, error)); /* no copy of damage */
     return wfre_write_file(path, graph->bytes, wfre_graph_bytes(graph), error);
 }

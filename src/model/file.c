@@ -7,6 +7,7 @@
 
 #include "base/bf16.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "model/calibration.h"
 #include "model/family.h"
 #include "model/measured.h"
@@ -89,9 +90,15 @@ wfre_status wfre_model_save(const wfre_model *model, const char *path, bool bf16
 {
     GIVEN(model);
     GIVEN(path);
-    wfre_status status = wfre_model_settle(model, error); /* no copy of damage */
-    if (status != WFRE_OK)
-        return status;
+    bool before = wfre_partial(true);
+    wfre_status status = wfre_model_keep(model, path, bf16, error);
+    (void)wfre_partial(before);
+    return status;
+}
+
+wfre_status wfre_model_keep(const wfre_model *model, const char *path, bool bf16, wfre_error *error)
+{
+    CHECK(wfre_model_settle(model, error)); /* no copy of damage */
     return wfre_model_write(model, path, bf16 ? WFRE_DTYPE_BF16 : WFRE_DTYPE_F32, NULL, error);
 }
 

@@ -76,6 +76,10 @@ WFRE_NODISCARD wfre_status wfre_model_sound(const wfre_model *model, wfre_error 
 /* Checks all that lies in a mapped file, for whoever is to read it all. */
 WFRE_NODISCARD wfre_status wfre_model_settle(const wfre_model *model, wfre_error *error);
 
+/* As wfre_model_save, but nobody stops it: for what has its place in a larger task. */
+WFRE_NODISCARD wfre_status wfre_model_keep(const wfre_model *model, const char *path, bool bf16,
+                                           wfre_error *error);
+
 /* The matrices of a member: K, or the relations when each has its own. */
 uint32_t wfre_model_matrices(const wfre_model *model);
 /* The dimensions of a member. */

@@ -10,6 +10,7 @@
 #include "base/bf16.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "base/text.h"
 
 enum { ALIGNMENT = 64, MAXIMUM_HEADER = 100 << 20, LENGTH_BYTES = 8 };
@@ -115,7 +116,6 @@ static wfre_status write_header(wfre_text *header, const output *out, const wfre
 /* Adds bytes to the checksums of blocks. */
 static wfre_status sum_bytes(output *out, const void *bytes, size_t length, wfre_error *error)
 {
-    (void)error;
     const unsigned char *from = bytes;
     for (size_t i = 0; i < length;) {
         size_t room = BLOCK - out->filled, part = length - i < room ? length - i : room;
@@ -123,6 +123,8 @@ static wfre_status sum_bytes(output *out, const void *bytes, size_t length, wfre
         out->filled += part;
         i += part;
         if (out->filled == BLOCK) {
+            if (wfre_may_leave())
+                return wfre_check_stop(error);
             out->sums[out->sum_count++] = wfre_hash(out->block, BLOCK, 0);
             out->filled = 0;
         }
@@ -566,6 +568,8 @@ bool wfre_safetensors_look(wfre_safetensors *file, const void *from, size_t leng
     size_t begin = (size_t)((const unsigned char *)from - file->data);
     size_t last = (begin + length - 1) / BLOCK, count;
     for (size_t block = begin / BLOCK; block <= last; block += count) {
+        if (wfre_may_leave())
+            return false;
         count = block + 3 <= last && are_four(file, block) ? 4 : 1;
         if (!is_looked_at(file, block) && !look_at_blocks(file, block, count))
             return false;
@@ -575,8 +579,9 @@ bool wfre_safetensors_look(wfre_safetensors *file, const void *from, size_t leng
 
 wfre_status wfre_safetensors_look_at_all(wfre_safetensors *file, wfre_error *error)
 {
-    (void)wfre_safetensors_look(file, file->data, file->size);
-    return wfre_safetensors_status(file, error);
+    bool all = wfre_safetensors_look(file, file->data, file->size);
+    CHECK(wfre_safetensors_status(file, error));
+    return all ? WFRE_OK : wfre_check_stop(error);
 }
 
 wfre_status wfre_safetensors_status(const wfre_safetensors *file, wfre_error *error)

@@ -490,8 +490,8 @@ wfre_status wfre_add(const wfre_graph *graph, const wfre_model *model,
     TRY(wfre_import_graph(&options->triples, 1, &format, monitor, &extra, &read, error));
     TRY(wfre_add_with(graph, model, extra, options->steps, pool, monitor, &larger_graph, &larger,
                       &made, error));
-    TRY(wfre_graph_save(larger_graph, options->graph, error)); /* only now that all went well */
-    TRY(wfre_model_save(larger, options->model, false, error));
+    TRY(wfre_graph_keep(larger_graph, options->graph, error)); /* only now that all went well */
+    TRY(wfre_model_keep(larger, options->model, false, error));
     *report = made;
     report->literals = read.literals;
     report->blanks = read.blanks;

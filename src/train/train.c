@@ -169,7 +169,7 @@ static wfre_status rank_sample(training *s, const wfre_model *model, wfre_valida
 static wfre_status keep_model(training *s, wfre_error *error)
 {
     double start = wfre_clock();
-    CHECK(wfre_model_save(s->trainer->model, s->outputs.unfinished, false, error));
+    CHECK(wfre_model_keep(s->trainer->model, s->outputs.unfinished, false, error));
     s->save_seconds = wfre_clock() - start;
     return WFRE_OK;
 }
@@ -398,7 +398,7 @@ static wfre_status complete(training *s, wfre_error *error)
     if (s->run->calibrate > 0)
         TRY(measure(s, model, error));
     model->unfinished = false;
-    TRY(wfre_model_save(model, s->run->model, false, error));
+    TRY(wfre_model_keep(model, s->run->model, false, error));
 cleanup:
     wfre_validation_free(queries);
     wfre_model_free(model);

@@ -228,7 +228,8 @@ static void transform_side(const wfre_score *score, double *side)
 static void pack(const wfre_score *score, const float *row, void *side)
 {
     double *value = side;
-    for (size_t i = 0; i < score->settings.dimension; i++)
+    size_t done = 0;
+    for (size_t i = 0; i < score->settings.dimension && !wfre_leave_after(&done, 1); i++)
         value[i] = row[i];
     transform_side(score, value);
 }

@@ -176,6 +176,47 @@ def test_interrupt_solve():
     assert again[0] == again[1]
 
 
+def test_interrupt_files(tmp_path):
+    """Saving and checking, which a large graph or model makes long, leave nothing behind."""
+    g = wfre.import_triples((f"e{i}", "r", f"e{i * 7 % 300000}") for i in range(300000))
+    m = wfre.train(g, steps=1, dim=100, batch=8, validate=0, calibrate=0)
+    for work in (
+        lambda: g.save(tmp_path / "g.kg"),
+        lambda: m.save(tmp_path / "m.safetensors"),
+        lambda: m.save(tmp_path / "m.safetensors", bf16=True),
+        g.validate,
+        m.validate,
+    ):
+        stopped(work)
+    assert os.listdir(tmp_path) == []
+    g.save(tmp_path / "g.kg")
+    g.validate()
+    m.validate()
+
+
+def stopped(work):
+    """That what takes too little time to be interrupted by a signal looks whether to stop at all."""
+    native, looks = wfre._native, []
+
+    def interrupt(context):
+        looks.append(True)
+        raise KeyboardInterrupt
+
+    look = native.ffi.callback("bool(void *)", interrupt, error=True, onerror=native._keep)
+    cancel = native._cancels.free[-1] if native._cancels.free else native.new_cancel()
+    if not native._cancels.free:
+        native._cancels.all.append(cancel)
+        native._cancels.free.append(cancel)
+    native.lib.wfre_cancel_watch(cancel, look, native.NULL)
+    try:
+        time.sleep(0.02)  # it is asked ten milliseconds behind the last time
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        native.lib.wfre_cancel_watch(cancel, native._look, native.NULL)
+    assert looks
+
+
 def test_interrupt_evaluate(clique, tmp_path):
     model = wfre.train(clique, steps=1, dim=40, batch=8, validate=0, calibrate=0)
     lines = "".join(f"1p\t(p,#0,(e,#{i % 1000}))\t\t{(i * 7) % 1000}\n" for i in range(200000))
