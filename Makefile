@@ -87,14 +87,14 @@ bench: all
 	@$(BUILD)/wfre bench
 
 # No network and no other packages are needed; `pip install ./python` does the same.
-wheel: all
+wheel: $(BUILD)/build.ninja
 	@mkdir -p dist
 	@cd python && WFRE_BUILD=$(abspath $(BUILD)) python3 backend.py ../dist
 
 fuzz-python: deps
 	@[ -d build-asan ] || meson setup build-asan -Db_sanitize=address,undefined -Db_lundef=false \
 	    --buildtype debugoptimized >/dev/null
-	@meson compile -C build-asan >build-asan/compile.log 2>&1 || { cat build-asan/compile.log; exit 1; }
+	@meson compile -C build-asan python_package >build-asan/compile.log 2>&1 || { cat build-asan/compile.log; exit 1; }
 	@tests/python/fuzz.sh build-asan $(CALLS)
 
 install: all

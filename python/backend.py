@@ -54,10 +54,10 @@ def _built(folder):
     if not build:
         build = os.path.join(folder, "build")
         _meson("setup", build, ROOT, "--buildtype", "debugoptimized")
-    _meson("compile", "-C", build)
     package = os.path.join(build, "python", "wfre")
-    if not os.path.exists(os.path.join(package, "_declarations.py")):
+    if not os.path.exists(os.path.join(package, "_library.py")):
         raise SystemExit("Meson found no python3 with cffi to make the declarations with")
+    _meson("compile", "-C", build, "python_package")
     return build, package
 
 
