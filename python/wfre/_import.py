@@ -95,6 +95,7 @@ def _options(
     seed: int,
     base: Optional[str],
     labels: Union[StrPath, Mapping[str, str], None],
+    allow_empty: bool,
 ) -> Tuple[Any, List[Any]]:
     """wfre_import_options, and what keeps them alive."""
     import tempfile
@@ -102,6 +103,7 @@ def _options(
     options = ffi.new("wfre_import_options *")
     options.holdout = holdout
     options.seed = native.seed(seed)
+    options.allow_empty = bool(allow_empty)
     keep: List[Any] = [native.c_text(base, "base")]
     options.base = keep[0]
     if isinstance(labels, Mapping):
@@ -129,13 +131,14 @@ def import_triples(
     seed: int = 1,
     labels: Union[StrPath, Mapping[str, str], None] = None,
     base: Optional[str] = None,
+    allow_empty: bool = False,
 ) -> Graph:
     """A graph of triples in memory: tuples of head, relation and tail, or a pandas frame with
     these columns.
 
     ``valid`` and ``test`` are the triples that these splits add; or ``holdout``, such as 0.05, is
     the share of the triples that becomes them. ``labels`` are names to show: a dict, or a TSV file
-    of names, labels and descriptions.
+    of names, labels and descriptions. No triples at all are an error unless ``allow_empty``.
 
     >>> import wfre
     >>> g = wfre.import_triples([("ann", "knows", "bob"), ("bob", "knows", "cy")])
@@ -145,7 +148,7 @@ def import_triples(
     names: List[bytes] = []
     counts = [_names_of(part, names) for part in (triples, valid, test)]
     spans, keep = _spans(names)
-    options, alive = _options(holdout, seed, base, labels)
+    options, alive = _options(holdout, seed, base, labels, allow_empty)
     monitor = native.Monitor()
     out = ffi.new("wfre_graph **")
     monitor.call(
@@ -171,6 +174,7 @@ def import_file(
     language: Optional[str] = None,
     base: Optional[str] = None,
     header: bool = False,
+    allow_empty: bool = False,
     save: Optional[StrPath] = None,
 ) -> Graph:
     """A graph from files: TSV, CSV, N-Triples, Turtle, N-Quads, TriG, each perhaps with gzip, or a
@@ -178,7 +182,8 @@ def import_file(
 
     Files that are named train, valid and test become these splits; else ``holdout`` is the share of
     the triples that becomes valid and test. RDF literals are kept as "attributes", become
-    "entities", or are left out ("drop"). With ``save`` the graph is written there (\\*.kg) at once,
+    "entities", or are left out ("drop"). Files without a triple are an error unless
+    ``allow_empty``. With ``save`` the graph is written there (\\*.kg) at once,
     which needs less memory.
 
     >>> import pathlib, tempfile, wfre
@@ -190,7 +195,7 @@ def import_file(
     """
     if not paths:
         raise TypeError("import_file needs at least one path")
-    options, keep = _options(holdout, seed, base, labels)
+    options, keep = _options(holdout, seed, base, labels, allow_empty)
     keep += [native.c_text(format, "format"), native.c_text(language, "language")]
     options.format, options.language = keep[-2], keep[-1]
     options.literals = native.choice(literals, "literals", _LITERALS)

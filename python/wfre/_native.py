@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 import sys
 import threading
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
@@ -152,6 +153,14 @@ def take_string(pointer: Any) -> str:
         lib.wfre_string_free(pointer)
 
 
+_SETTING = re.compile("`[a-z]+(?:-[a-z]+)+`")
+
+
+def told(message: str) -> str:
+    """A message of the library in the words of Python: settings have underscores."""
+    return _SETTING.sub(lambda found: found[0].replace("-", "_"), message)
+
+
 def failure(status: int, error: Any, source: Optional[bytes] = None) -> errors.Error:
     """The exception of a status; ``source`` is the text that offsets count the bytes of."""
     offset: Optional[int] = None if error.offset == _NO_OFFSET else error.offset
@@ -159,7 +168,7 @@ def failure(status: int, error: Any, source: Optional[bytes] = None) -> errors.E
         offset = len(source[:offset].decode("utf-8", "surrogateescape"))
     near = text(error.nearest).split("\n")[:-1]
     kind = _CLASSES.get(status, errors.Error)
-    return kind(text(error.message), offset, tuple(near))
+    return kind(told(text(error.message)), offset, tuple(near))
 
 
 def call(function: Any, *arguments: Any) -> None:

@@ -144,6 +144,22 @@ def test_imports(tmp_path):
     assert wfre.import_triples((t for t in [("ü", "r", "\u2028x")])).entity("ü").id == 0
 
 
+def test_no_triples(tmp_path):
+    """Refused unless that is wanted, which the message names as Python does."""
+    empty = tmp_path / "empty.tsv"
+    empty.write_text("")
+    for use, given in ((wfre.import_triples, []), (wfre.import_file, empty)):
+        with pytest.raises(ValueError, match="`allow_empty` takes"):
+            use(given)
+        g = use(given, allow_empty=True)
+        assert len(g.entities) == g.count() == 0 and list(g.triples()) == []
+        assert g.find("x") == [] and not g.sparql("ASK { ?s ?p ?o }")
+        with pytest.raises(wfre.NotFound):
+            g.entity("ann")
+    saved = wfre.import_file(empty, allow_empty=True, save=tmp_path / "g.kg")
+    assert saved.count() == 0 and "<table>" in saved._repr_html_()
+
+
 def test_saving(graph, files):
     again = wfre.open(files / "g.kg")
     assert again.fingerprint == graph.fingerprint and again.path == str(files / "g.kg")
