@@ -3,7 +3,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Union,
+)
 
 from . import _native as native
 from . import _show, errors
@@ -109,11 +119,22 @@ class QuerySet(native.FromFile):
         return _show.table(QuerySetType._fields, self.types, (), repr(self)[1:-1])
 
 
+def _joined(types: Union[str, Iterable[str], None]) -> Optional[str]:
+    """Names of types as one text."""
+    if types is None or isinstance(types, str):
+        return types
+    names: List[Any] = list(types) if isinstance(types, Iterable) else [types]
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"types must be a str, or several, not {type(name).__name__}")
+    return " ".join(names)
+
+
 def sample(
     graph: "Graph",
     path: Optional[StrPath],
     split: str,
-    types: Optional[str],
+    types: Union[str, Iterable[str], None],
     count: int,
     cap: int,
     seed: int,
@@ -125,7 +146,7 @@ def sample(
     options.split = native.split(split)
     options.protocol = native.choice(protocol, "protocol", ("strict", "betae"))
     options.edges = native.choice(edges, "edges", ("questions", "facts", "answers"))
-    names = native.c_text(types, "types")
+    names = native.c_text(_joined(types), "types")
     options.types = names
     options.count = native.whole(count, "count")
     options.cap = native.whole(cap, "cap")
@@ -313,7 +334,8 @@ class Links(_show.Table):
         return f"<Links: MRR {self.mrr:.3f} over {self._list[0].triples:,} triples>"
 
 
-def _queries(graph: "Graph", queries: Union[StrPath, QuerySet]) -> QuerySet:
+def opened(graph: "Graph", queries: Union[StrPath, QuerySet]) -> QuerySet:
+    """A query set of this graph, opened if it is given as a path."""
     if isinstance(queries, QuerySet):
         if queries.graph is not graph:
             raise errors.Mismatch("this query set was opened with another graph")
@@ -348,7 +370,7 @@ def evaluate(
     """
     native.given(graph, "graph")
     native.given(model, "model")
-    set_ = _queries(graph, queries)
+    set_ = opened(graph, queries)
     engine = graph._engine(model)
     options = ffi.new("wfre_eval_options *")
     lib.wfre_eval_options_default(options)

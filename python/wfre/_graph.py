@@ -664,7 +664,7 @@ class Graph(native.FromFile):
         path: Optional[StrPath] = None,
         *,
         split: str = "valid",
-        types: Optional[str] = None,
+        types: Union[str, Iterable[str], None] = None,
         count: int = 100,
         cap: int = 100,
         seed: int = 1,
@@ -672,8 +672,8 @@ class Graph(native.FromFile):
         edges: str = "questions",
     ) -> "QuerySet":
         """Samples questions with easy answers (that the smaller graph proves) and hard ones (that
-        only the split's proves), ``count`` of each type. ``types`` are such as "1p 2p 2in"; None
-        takes the 14 of BetaE. By the ``protocol`` "betae" they are as published sets were made, by
+        only the split's proves), ``count`` of each type. ``types`` are such as "1p 2p 2in", or a
+        list of them; None takes the 14 of BetaE. By the ``protocol`` "betae" they are as published sets were made, by
         "strict" every branch matters. Single edges are drawn over "questions", "facts" or
         "answers". They are written to ``path`` (\\*.tsv), or kept in memory."""
         from . import _evaluate

@@ -188,10 +188,8 @@ class Model(native.FromFile):
 
     def calibrate(self, graph: "Graph", queries: Union[StrPath, "QuerySet"]) -> "Model":
         """The same model with probabilities learned from a query set. This one stays as it is."""
-        from ._evaluate import QuerySet
-
         native.given(graph, "graph")
-        set_ = queries if isinstance(queries, QuerySet) else QuerySet(queries, graph)
+        set_ = _query_set(graph, queries)
         with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
             path = os.path.join(folder, "model.safetensors")
             self.save(path)
@@ -312,9 +310,9 @@ def train(
     preset: Optional[str] = None,
     progress: bool = False,
     callback: Optional[Callable[[Step], None]] = None,
-    start: Optional[StrPath] = None,
+    start: Union[StrPath, Model, None] = None,
     resume: bool = False,
-    queries: Optional[StrPath] = None,
+    queries: Union[StrPath, "QuerySet", None] = None,
     validate: int = 20,
     calibrate: int = 200,
     seed: Optional[int] = None,
@@ -327,7 +325,8 @@ def train(
     in memory only. ``preset`` is "small", "base", "large" or a recipe of the paper; any other
     setting is given by its name (``dim=400, drop_input=0.2``; ``train_settings`` lists them).
     ``progress`` shows a bar; ``callback`` is called after every step. ``start`` is a model to begin
-    with; ``resume`` goes on with an interrupted run of the same path, whose settings it keeps, or
+    with, whose sizes the new one has; ``queries`` is a query set to validate on, instead of sampled
+    ones; both are files or what was opened of them. ``resume`` goes on with an interrupted run of the same path, whose settings it keeps, or
     starts anew if there is none. Ctrl-C, or an exception in the callback, ends the run; with a
     path, ``resume`` goes on from there.
 
@@ -346,6 +345,8 @@ def train(
         raise errors.ArgumentError("give a number of steps or a time, not both")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable, not {type(callback).__name__}")
+    begun = _first(start)
+    set_ = None if queries is None else _query_set(graph, queries)
     with tempfile.TemporaryDirectory(prefix="wfre-") as folder:
         out = native.path_text(os.path.join(folder, "model.safetensors") if path is None else path)
         if seed is not None:
@@ -354,13 +355,38 @@ def train(
         resume = filled is not None
         if filled is None:
             filled = _settings(graph, preset, dict({"seed": 1}, **settings))
+            if begun is not None:
+                plain, sizes = _settings(graph, preset, {}), begun._use()
+                sizes = lib.wfre_model_get_settings(sizes)
+                native.call(lib.wfre_train_take_sizes, filled, plain, sizes)
         if steps is not None:
             filled.steps, filled.seconds = native.whole(steps, "steps", 2**63), 0
         elif time is not None or not resume:
             filled.steps, filled.seconds = 0, native.seconds("5m" if time is None else time)
         native.call(lib.wfre_train_settings_check, filled)
-        return _run(graph, filled, out, path, progress, callback, start, resume, queries, validate,
+        return _run(graph, filled, out, path, progress, callback, begun, resume, set_, validate,
                     calibrate)
+
+
+def _first(start: Union[StrPath, Model, None]) -> Optional[Model]:
+    """The model to begin with."""
+    if start is None or isinstance(start, Model):
+        return start
+    try:
+        return Model(start)
+    except TypeError:
+        kind = type(start).__name__
+        raise TypeError(f"start must be a path or a wfre.Model, not {kind}") from None
+
+
+def _query_set(graph: "Graph", queries: Union[StrPath, "QuerySet"]) -> "QuerySet":
+    from ._evaluate import opened
+
+    try:
+        return opened(graph, queries)
+    except TypeError:
+        kind = type(queries).__name__
+        raise TypeError(f"queries must be a path or a wfre.QuerySet, not {kind}") from None
 
 
 def _run(
@@ -370,9 +396,9 @@ def _run(
     path: Optional[StrPath],
     progress: bool,
     callback: Optional[Callable[[Step], None]],
-    start: Optional[StrPath],
+    start: Optional[Model],
     resume: bool,
-    queries: Optional[StrPath],
+    queries: Optional["QuerySet"],
     validate: int,
     calibrate: int,
 ) -> Model:
@@ -390,14 +416,13 @@ def _run(
         )
 
     run = ffi.new("wfre_train_run *")
-    keep = [
+    # They live as long as the run, whatever else is closed meanwhile.
+    keep = (
         native.c_path(out),
-        native.c_path_if(start, "start"),
-        native.c_path_if(queries, "queries"),
-    ]
-    run.model = keep[0]
-    setattr(run, "from", keep[1])
-    run.queries = keep[2]
+        NULL if start is None else start._use(),
+        NULL if queries is None else queries._use(),
+    )
+    run.model, run.from_model, run.queryset = keep
     run.resume = resume
     run.checkpoint_seconds = 60 if path is not None else -1  # what is in memory is not resumed
     run.validate = native.whole(validate, "validate")

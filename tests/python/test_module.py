@@ -437,6 +437,52 @@ def test_evaluate(graph, model, tmp_path):
         wfre.evaluate(wfre.import_triples([("a", "r", "b")]), model, queries)
 
 
+def test_types_of_questions(graph):
+    one = graph.sample(types="1p 2p", count=3)
+    for types in (["1p", "2p"], ("1p", "2p"), (t for t in ("1p", "2p"))):
+        assert [q.question for q in graph.sample(types=types, count=3)] == [q.question for q in one]
+    for wrong in (3, [3], b"1p", [b"1p"], object()):
+        with pytest.raises(TypeError, match="^types must be a str"):
+            graph.sample(types=wrong)
+    with pytest.raises(wfre.Error):
+        graph.sample(types=[])
+
+
+@arrays
+def test_start_and_queries(graph, model, tmp_path):
+    """A run begins with a model and validates on a query set, given as files or as objects."""
+    queries = graph.sample(tmp_path / "q.tsv", types="1p 2p", count=4)
+    model.save(tmp_path / "m.safetensors")
+    settings = dict(steps=5, batch=32, calibrate=0)
+    objects = wfre.train(graph, start=model, queries=queries, **settings)
+    files = wfre.train(graph, start=tmp_path / "m.safetensors", queries=tmp_path / "q.tsv", **settings)
+    assert (objects.embeddings == files.embeddings).all()
+    assert objects.embeddings.shape == (40, 40)  # the sizes of the model that it began with
+    assert objects.settings["dim"] == model.settings["dim"]
+    with pytest.raises(wfre.ArgumentError):
+        wfre.train(graph, start=model, dim=80, **settings)
+    for wrong in (3, graph, [model]):
+        with pytest.raises(TypeError, match="start must be a path or a wfre.Model"):
+            wfre.train(graph, start=wrong, **settings)
+    for wrong in (3, model, [queries]):
+        with pytest.raises(TypeError, match="queries must be a path or a wfre.QuerySet"):
+            wfre.train(graph, queries=wrong, **settings)
+    other = wfre.import_triples([("a", "r", "b"), ("b", "r", "a")])
+    with pytest.raises(wfre.Mismatch):
+        wfre.train(other, start=model, **settings)
+    with pytest.raises(wfre.Mismatch):
+        wfre.train(other, queries=queries, **settings)
+
+    def close(step):
+        gone.close()
+        asked.close()
+
+    gone, asked = wfre.Model(tmp_path / "m.safetensors"), wfre.QuerySet(tmp_path / "q.tsv", graph)
+    wfre.train(graph, start=gone, queries=asked, callback=close, **settings)
+    with pytest.raises(wfre.Closed):
+        wfre.train(graph, start=gone, **settings)
+
+
 def test_links(graph, model):
     links = wfre.evaluate_links(graph, model, split="test", known="valid")
     assert [row.name for row in links][:3] == ["all", "tails", "heads"]
