@@ -34,7 +34,7 @@ class Query(native.Handle):
     ['ann']
     """
 
-    __slots__ = ("text", "graph")
+    __slots__ = ("text", "graph", "_notation")
     _what = "query"
     #: As it was written.
     text: str
@@ -46,8 +46,16 @@ class Query(native.Handle):
         raw = native.encode(text, "a question")
         self.text = text
         self.graph = graph
-        error = ffi.new("wfre_error *")
-        self._set(_parse(graph._use(), raw, native.choice(notation, "notation", _NOTATIONS), error))
+        self._notation = native.choice(notation, "notation", _NOTATIONS)
+        self._set(_parse(graph._use(), raw, self._notation, ffi.new("wfre_error *")))
+
+    def _reopen(self) -> None:
+        """In a child after fork: read again, if its graph can be opened there."""
+        raw, error = native.encode(self.text), ffi.new("wfre_error *")
+        self._set(_parse(self.graph._use(), raw, self._notation, error))
+
+    def __reduce__(self) -> Any:
+        return (Query, (self.graph, self.text, _NOTATIONS[self._notation]))
 
     def _print(self, notation: str) -> str:
         out = ffi.new("char **")

@@ -324,10 +324,11 @@ generation = 0
 
 
 def _after_fork() -> None:
-    global generation, _main, _pool
+    global generation, _main, _pool, _pool_lock
     generation += 1
     _main = threading.get_ident()
-    _pool = None
+    # Another thread may have had the lock, and is not here to let go of it.
+    _pool, _pool_lock = None, threading.Lock()
     _cancels.free = []
     _cancels.current = NULL
     lib.wfre_cancel_here(NULL)

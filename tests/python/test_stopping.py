@@ -464,6 +464,57 @@ def test_fork(files, graph, model):
     assert [p.score for p in opened.ask(question, trained).predicted] == expected
 
 
+def test_fork_with_a_query(files, graph):
+    """A query of a graph from a file is read again in the child, answers stay as they are; a query
+    of a graph in memory is refused."""
+    opened, trained = wfre.open(files / "g.kg"), wfre.Model(files / "m.safetensors")
+    query, kept = opened.query("(p,knows,(e,p3))", "tree"), graph.query("?x : knows(p3, ?x)")
+    answers = opened.ask(query, trained, split="train")
+    found = [str(e) for e in answers]
+
+    def child():
+        if opened.ask(query).proven != ["p4"] or query.tree != "(p,knows,(e,p3))":
+            return 1
+        if [str(e) for e in answers] != found or not str(answers.explain()):
+            return 2
+        if opened.rows(query)[0].values != ("p4",):
+            return 3
+        try:
+            kept.tree
+        except wfre.Unsupported:
+            return 0
+        return 4
+
+    assert in_child(child) == 0
+    assert opened.ask(query).proven == ["p4"] == graph.ask(kept).proven
+
+
+def test_fork_while_a_lock_is_held(files):
+    """A fork while another thread makes or counts threads leaves the child free to do so."""
+    native = wfre._native
+    opened = wfre.open(files / "g.kg")
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with native._pool_lock, opened._lock:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+
+    def child():
+        wfre.set_threads(2)
+        return 0 if opened.ask("?x : knows(p3, ?x)").proven == ["p4"] and native.pool() else 1
+
+    try:
+        assert in_child(child) == 0
+    finally:
+        done.set()
+        thread.join()
+
+
 def test_multiprocessing(files):
     """A pool of processes, started either way, gets files and gives names."""
     code = """
