@@ -546,6 +546,7 @@ def solve(
 def _function() -> Any:
     """The torch.autograd.Function, made when torch is first needed."""
     import torch
+    from torch.autograd.function import once_differentiable
 
     class Distance(torch.autograd.Function):  # type: ignore[misc]
         """The score forward, its gradient backward; both are computed in the forward pass."""
@@ -553,7 +554,7 @@ def _function() -> Any:
         @staticmethod
         def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
             left, right, score = args
-            needed = left.requires_grad or right.requires_grad
+            needed = any(ctx.needs_input_grad[:2])
             u = left.detach().cpu().float().reshape(-1, left.shape[-1]).numpy()
             v = right.detach().cpu().float().reshape(-1, right.shape[-1]).numpy()
             distances, du, dv = score._pairs(u, v, needed)
@@ -565,6 +566,7 @@ def _function() -> Any:
             return torch.from_numpy(distances).reshape(left.shape[:-1]).to(left)
 
         @staticmethod
+        @once_differentiable  # type: ignore[misc]
         def backward(ctx: Any, *grads: Any) -> Any:
             du, dv = ctx.saved_tensors
             grad = grads[0].unsqueeze(-1)
@@ -578,7 +580,7 @@ def torch_distance(
 ) -> "torch.Tensor":
     """The score of torch tensors, row by row, with its gradient: shapes are broadcast, and the last
     axis becomes one number. Numbers must be between 0 and 1: put them through ``torch.sigmoid``,
-    or clamp them."""
+    or clamp them. There are no second derivatives: asking for them raises."""
     import torch
 
     if score is None:

@@ -594,6 +594,11 @@ def test_torch():
     assert torch.allclose(right.grad, torch.from_numpy(dv.sum(0)))
     grid = wfre.torch_distance(X[:2, None], X[None, :3])
     assert grid.shape == (2, 3) and not grid.requires_grad
+    again = X[:3].clone().requires_grad_()
+    loss = (wfre.torch_distance(again, X[3], score) ** 2).sum()
+    slope, = torch.autograd.grad(loss, again, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):  # not a wrong second derivative
+        slope.sum().backward()
     parameters = torch.zeros(20, requires_grad=True)
     target, losses = X[0], []
     optimizer = torch.optim.Adam([parameters], 0.3)
