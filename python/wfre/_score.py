@@ -27,9 +27,9 @@ def _checked(rows: Any, what: str) -> "Array":
     import numpy
 
     array = numpy.asarray(rows)
-    if array.dtype != numpy.float32:
-        if array.dtype.kind not in "fiub":
-            raise TypeError(f"{what} must be numbers, not {array.dtype}")
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{what} must be numbers, not {array.dtype}")
+    if array.dtype != numpy.float32 or not array.flags.aligned:
         array = array.astype(numpy.float32)
     if array.ndim not in (1, 2):
         raise errors.ArgumentError(f"{what} has {array.ndim} dimensions; give a row, or rows")
@@ -360,10 +360,10 @@ class Scores:
             result = numpy.empty(shape, numpy.float32)
         else:
             fits = isinstance(out, numpy.ndarray) and out.dtype == numpy.float32
-            if not fits or out.shape != shape or not out.flags.c_contiguous:
-                raise errors.ArgumentError(f"`out` must be float32 of shape {shape}, in one piece")
-            if not out.flags.writeable:
-                raise errors.ArgumentError("`out` is read-only")
+            if not fits or out.shape != shape or not out.flags.carray:
+                raise errors.ArgumentError(
+                    f"`out` must be float32 of shape {shape}, in one piece, aligned and writable"
+                )
             result = out
         if rows and count:
             native.call_stoppable(
@@ -508,11 +508,15 @@ def solve(
     """
     import numpy
 
-    keep = []
-    measures = []
-    for mass, position in (left, right):
-        m = numpy.ascontiguousarray(mass, numpy.float64)
-        p = numpy.ascontiguousarray(position, numpy.float64)
+    keep: List[Any] = []
+    measures: List[Any] = []
+    for given in (left, right):
+        try:
+            mass, position = given
+        except (TypeError, ValueError):
+            raise errors.ArgumentError("a measure is a pair of masses and positions") from None
+        m = numpy.require(mass, numpy.float64, ("C", "A"))
+        p = numpy.require(position, numpy.float64, ("C", "A"))
         if m.ndim != 1 or m.shape != p.shape:
             raise errors.ArgumentError("a measure is as many masses as positions")
         measure = ffi.new("wfre_measure *")

@@ -523,6 +523,32 @@ def test_distance():
 
 
 @arrays
+def test_unaligned_rows():
+    """Rows that lie at odd addresses, as records on disk do, are copied; so are those of other byte
+    orders."""
+    X = rows(12)
+    odd = numpy.frombuffer(b"x" + X.tobytes(), "u1")[1:].view("f4").reshape(12, 20)
+    packed = numpy.zeros(12, [("flag", "u1"), ("row", "f4", 20)])
+    packed["row"] = X
+    score, scores = wfre.Score(20), wfre.Scores(X)
+    for moved in (odd, packed["row"], X.astype(">f4"), X.astype("f2").astype("f4")):
+        exact = moved if moved.dtype == X.dtype and not moved.flags.aligned else moved.astype("f4")
+        assert score.distance(moved[0], moved[1]) == score.distance(exact[0].copy(), exact[1].copy())
+        assert (score.gradient(moved[:5], moved[5:10])[1] == score.gradient(exact[:5], exact[5:10])[1]).all()
+        assert len(wfre.Scores(moved)) == 12
+        assert scores.nearest(moved[3], 1).ids.tolist() == [3]
+        assert wfre.transport(moved[0], moved[1]).plan.shape == (4, 5, 5)
+    assert not odd.flags.aligned and not packed["row"].flags.aligned
+    out = numpy.frombuffer(bytearray(12 * 4 + 1), "u1")[1:].view("f4")
+    with pytest.raises(wfre.ArgumentError, match="aligned"):
+        scores.distances(X[0], out=out)
+    mass = numpy.frombuffer(b"x" + numpy.array([1.0, 0.5]).tobytes(), "u1")[1:].view("f8")
+    assert wfre.solve((mass, [0.0, 1.0]), (mass, [0.0, 1.0])).dual == pytest.approx(
+        wfre.solve(([1.0, 0.5], [0.0, 1.0]), ([1.0, 0.5], [0.0, 1.0])).dual
+    )
+
+
+@arrays
 def test_gradient():
     X = rows(4)
     score = wfre.Score(20, iterations=200, preset="exact")
