@@ -191,6 +191,9 @@ class Answers:
         self._proven: Optional[List[Entity]] = None
         self._predicted: Optional[List[Prediction]] = None
 
+    def __reduce__(self) -> Any:
+        raise native.unpickled(self, "pickle `list(it)`, `to_pandas()` or `to_json()`")
+
     def _there(self) -> Any:
         if self.error is not None:
             raise self.error
@@ -580,6 +583,9 @@ class Explanation(Sequence[ExplainedAnswer]):
             ExplainedAnswer(graph, names, self._cdata.answers[i])
             for i in range(self._cdata.answer_count)
         ]
+
+    def __reduce__(self) -> Any:
+        raise native.unpickled(self, "pickle `list(it)`, `to_json()` or `to_svg()`")
 
     def __len__(self) -> int:
         return len(self._answers)

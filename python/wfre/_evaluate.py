@@ -221,6 +221,9 @@ class Evaluation(_show.Table):
         self.method = native.text(info.method)
         self.seconds = info.seconds
 
+    def __reduce__(self) -> Any:
+        raise native.unpickled(self, "pickle `list(it)`, `to_pandas()` or `to_json()`")
+
     def _rows(self) -> List[EvaluationRow]:
         return self._list
 
@@ -316,6 +319,9 @@ class Links(_show.Table):
         info = lib.wfre_links_get_info(cdata)
         self.method = native.text(info.method)
         self.seconds = info.seconds
+
+    def __reduce__(self) -> Any:
+        raise native.unpickled(self, "pickle `list(it)` or `to_pandas()`")
 
     def _rows(self) -> List[LinksRow]:
         return self._list

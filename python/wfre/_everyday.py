@@ -202,6 +202,9 @@ class Description:
         self.missing = [_predicted(graph, cdata.missing[i]) for i in range(cdata.missing_count)]
         self.unpredicted = None if cdata.unpredicted == NULL else native.text(cdata.unpredicted)
 
+    def __reduce__(self) -> Any:
+        raise native.unpickled(self, "pickle its `relations`, `attributes` and `missing`")
+
     def _cells(self) -> List[Tuple[Any, ...]]:
         rows: List[Tuple[Any, ...]] = []
         for relation, targets in self.relations.items():

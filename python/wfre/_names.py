@@ -168,5 +168,8 @@ class Names(Sequence[Name]):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._kind.find(self._graph, name) != NONE
 
+    def __reduce__(self) -> Any:
+        return (getattr, (self._graph, self._kind.plural))
+
     def __repr__(self) -> str:
         return f"<{len(self):,} {self._kind.plural}>"

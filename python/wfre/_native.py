@@ -416,6 +416,13 @@ class FromFile(Handle):
         raise NotImplementedError
 
 
+def unpickled(thing: Any, instead: str) -> TypeError:
+    """What pickling something raises that C keeps."""
+    kind = type(thing).__name__
+    article = "an" if kind[0] in "AEIOU" else "a"
+    return TypeError(f"{article} {kind} cannot be pickled; {instead}")
+
+
 def given(thing: Any, what: str) -> None:
     """Refuses what is no "graph", "model" or "query set"."""
     if not isinstance(thing, Handle) or thing._what != what:

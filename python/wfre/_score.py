@@ -122,6 +122,9 @@ class Score:
         iterates = settings.kind == 0
         self._steps = dimension * (settings.block * settings.iterations if iterates else 1)
 
+    def __reduce__(self) -> Any:
+        return (_again, (self.settings,))
+
     @property
     def settings(self) -> "dict[str, Any]":
         """All settings by their names."""
@@ -226,6 +229,11 @@ class Score:
         return f"<Score: {self.settings['kind']}, {self.dimension} numbers, {self.kernel}>"
 
 
+def _again(settings: "dict[str, Any]") -> Score:
+    """A score of the settings of another."""
+    return Score(**settings)
+
+
 @functools.lru_cache(maxsize=64)
 def _score(dimension: int, settings: Tuple[Tuple[str, Any], ...]) -> Score:
     return Score(dimension, **dict(settings))
@@ -311,6 +319,9 @@ class Scores:
             out,
         )
         self._store = ffi.gc(out[0], lib.wfre_store_free)
+
+    def __reduce__(self) -> Any:
+        raise native.unpickled(self, "pickle the rows, and pack them again")
 
     def __len__(self) -> int:
         return int(lib.wfre_store_count(self._store))

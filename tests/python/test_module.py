@@ -1,4 +1,5 @@
 """Every public name does what it says."""
+import copy
 import doctest
 import gc
 import json
@@ -163,8 +164,8 @@ def test_no_triples(tmp_path):
 def test_saving(graph, files):
     again = wfre.open(files / "g.kg")
     assert again.fingerprint == graph.fingerprint and again.path == str(files / "g.kg")
-    copy = pickle.loads(pickle.dumps(again))
-    assert copy.fingerprint == graph.fingerprint
+    loaded = pickle.loads(pickle.dumps(again))
+    assert loaded.fingerprint == graph.fingerprint
     with pytest.raises(TypeError):
         pickle.dumps(graph)
     with wfre.Graph(str(files / "g.kg")) as third:
@@ -635,6 +636,37 @@ def test_torch():
         optimizer.step()
         losses.append(float(loss.detach()))
     assert losses[-1] < losses[0] and losses[-1] <= wfre.distance(target, target) + 0.005
+
+
+@arrays
+def test_pickles(graph, model, files, tmp_path):
+    """What is plain goes through pickle and copy; what C keeps says what to pickle instead."""
+    opened = wfre.open(files / "g.kg")
+    X = rows(4)
+    score = wfre.Score(20, kind="wfr", block=10, iterations=7, preset="exact")
+    again = pickle.loads(pickle.dumps(score))
+    assert again.settings == score.settings and again.distance(X[0], X[1]) == score.distance(X[0], X[1])
+    assert copy.deepcopy(score).settings == score.settings
+    query = pickle.loads(pickle.dumps(opened.query("(p,knows,(e,p3))", "tree")))
+    assert query.graph.ask(query).proven == ["p4"]
+    assert pickle.loads(pickle.dumps(opened.entities))[3] == "p3"
+    assert pickle.loads(pickle.dumps(opened.relations))[0] == "knows"
+    answers = graph.ask(QUESTION, model, split="train")
+    kept = [wfre.Scores(X), wfre.evaluate(graph, model, graph.sample(types="1p", count=2)),
+            wfre.evaluate_links(graph, model), answers, answers.explain(), graph.describe("p1", model)]
+    for thing in kept:
+        with pytest.raises(TypeError, match=f"^an? {type(thing).__name__} cannot be pickled; pickle"):
+            pickle.dumps(thing)
+        if hasattr(thing, "__iter__"):
+            assert len(pickle.loads(pickle.dumps(list(thing)))) == len(thing)
+    plain = [graph.rows("?x, ?y : knows(?x, ?y)", model), graph.predict(model, "knows"), graph.describe("p1", model).relations,
+             graph.sparql("SELECT * { ?s ?p ?o }"), graph.holds("knows(p1, p2)"), graph.degrees(), model.history,
+             model.reliability, wfre.transport(X[0], X[1]), answers.predicted[0], answers.explain()[0]]
+    for thing in plain:
+        assert str(pickle.loads(pickle.dumps(thing)))
+    for graph_only in (graph, graph.query(QUESTION), graph.entities):
+        with pytest.raises(TypeError, match="in memory cannot be pickled"):
+            pickle.dumps(graph_only)
 
 
 # ---- everyday questions ---------------------------------------------------------------------
