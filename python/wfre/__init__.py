@@ -84,7 +84,11 @@ from ._score import (
     torch_distance as torch_distance,
     transport as transport,
 )
-from ._sparql import SparqlResult as SparqlResult, Term as Term
+from ._sparql import (
+    SparqlResult as SparqlResult,
+    SparqlTriple as SparqlTriple,
+    Term as Term,
+)
 
 #: The library's version, and the commit that it was built from.
 __version__, __commit__ = _version()
@@ -137,6 +141,7 @@ __all__ = [
     "Scores",
     "Solution",
     "SparqlResult",
+    "SparqlTriple",
     "Step",
     "Term",
     "Timeout",

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _native as native
@@ -60,16 +61,61 @@ class Term(NamedTuple):
         return self.value
 
 
+class SparqlTriple(NamedTuple):
+    """A triple that a CONSTRUCT or DESCRIBE gave."""
+
+    subject: Term
+    predicate: Term
+    object: Term
+
+
+# A term as the library writes it into N-Triples: an IRI, a blank node, or a literal.
+_TERM = re.compile(
+    r'<([^>]*)>|_:(\S+)|"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?', re.S
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.S)
+_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def _plain(text: str) -> str:
+    """Without the escapes of N-Triples."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(
+        lambda m: chr(int(m[1] or m[2], 16)) if m[1] or m[2] else _ESCAPED.get(m[3], m[3]), text
+    )
+
+
+def _triple(line: str) -> SparqlTriple:
+    """One line of N-Triples."""
+    terms: List[Term] = []
+    for found in _TERM.finditer(line):
+        iri, blank, literal, language, datatype = found.groups()
+        if iri is not None:
+            terms.append(Term("uri", _plain(iri)))
+        elif blank is not None:
+            terms.append(Term("bnode", blank))
+        else:
+            kind = None if datatype is None else _plain(datatype)
+            terms.append(Term("literal", _plain(literal), kind, language))
+    return SparqlTriple(*terms)
+
+
 class SparqlResult(_show.Table):
-    """What a query gave: ``rows`` of a SELECT, ``truth`` of an ASK, ``text`` (N-Triples) of a
-    CONSTRUCT or DESCRIBE."""
+    """What a query gave. Of a SELECT it is the sequence of its rows, of a CONSTRUCT or DESCRIBE the
+    sequence of its triples (``SparqlTriple``); ``truth`` is the answer of an ASK.
+
+    >>> import wfre
+    >>> g = wfre.import_triples([("ann", "knows", "bob"), ("bob", "knows", "cy")])
+    >>> built = g.sparql("CONSTRUCT { ?y r:known_by ?x } WHERE { ?x r:knows ?y }")
+    >>> len(built), sorted(t.subject.value for t in built)
+    (2, ['urn:wfre:e:bob', 'urn:wfre:e:cy'])
+    """
 
     #: "SELECT", "ASK", "CONSTRUCT" or "DESCRIBE".
     form: str
     #: The variables of a SELECT.
     variables: Tuple[str, ...]
-    #: The rows with whole terms; None where nothing is bound.
-    terms: List[Tuple[Optional[Term], ...]]
     #: The answer of an ASK.
     truth: Optional[bool]
     #: The triples of a CONSTRUCT or DESCRIBE, as N-Triples.
@@ -78,37 +124,59 @@ class SparqlResult(_show.Table):
     def __init__(self, form: str, text: str) -> None:
         self.form = form
         self.variables = ()
-        self.terms = []
         self.truth = None
         self.text = ""
+        self._terms: Optional[List[Any]] = []
+        self._values: Optional[List[Any]] = None
         if form in ("SELECT", "ASK"):
             self._read(json.loads(text))
+            self._columns = self.variables
         else:
             self.text = text
-        self._columns = self.variables
-        self._list = [tuple(None if t is None else t.python for t in row) for row in self.terms]
+            self._terms = None  # read when they are asked for
+            self._columns = SparqlTriple._fields
+
+    @property
+    def terms(self) -> List[Tuple[Optional[Term], ...]]:
+        """The rows with whole terms, None where nothing is bound; the triples of a CONSTRUCT or
+        DESCRIBE."""
+        if self._terms is None:
+            self._terms = [_triple(line) for line in self.text.split("\n") if line]
+        return self._terms
 
     def _read(self, data: Dict[str, Any]) -> None:
         if self.form == "ASK":
             self.truth = bool(data["boolean"])
             return
         self.variables = tuple(data["head"]["vars"])
-        for binding in data["results"]["bindings"]:
-            self.terms.append(tuple(_term(binding.get(v)) for v in self.variables))
+        self._terms = [
+            tuple(_term(binding.get(v)) for v in self.variables)
+            for binding in data["results"]["bindings"]
+        ]
 
     @property
     def rows(self) -> List[Tuple[Union[str, int, float, bool, None], ...]]:
-        """The rows of a SELECT: IRIs and texts as str, numbers as numbers, None if unbound."""
-        return self._list
+        """The rows in Python's own types: IRIs and texts as str, numbers as numbers, None if
+        unbound."""
+        if self._values is None:
+            self._values = [
+                tuple(None if t is None else t.python for t in row) for row in self.terms
+            ]
+        return self._values
 
     def _rows(self) -> Sequence[Any]:
-        return self._list
+        if self.form == "SELECT":
+            return self.rows
+        return self.terms
 
     def _cells(self) -> List[Any]:
-        return self._list
+        return self.rows
+
+    def __len__(self) -> int:
+        return len(self.terms) if self._terms is not None else self.text.count("\n")
 
     def __bool__(self) -> bool:
-        return bool(self.truth) if self.form == "ASK" else bool(self._list or self.text)
+        return bool(self.truth) if self.form == "ASK" else len(self) > 0
 
     def __str__(self) -> str:
         if self.form == "ASK":
@@ -119,7 +187,7 @@ class SparqlResult(_show.Table):
         if self.form == "ASK":
             return f"<SparqlResult: {self.truth}>"
         if self.form != "SELECT":
-            return f"<SparqlResult: {self.text.count(chr(10))} triples>"
+            return f"<SparqlResult: {len(self):,} triples>"
         return f"<SparqlResult: {len(self)} rows of {', '.join(self.variables)}>"
 
     def _repr_html_(self) -> str:

@@ -302,6 +302,41 @@ def test_sparql(graph, model):
     assert graph.sparql("SELECT ?x { OPTIONAL { ?x r:none ?y } }").rows == [(None,)]
 
 
+def test_sparql_triples(graph, tmp_path):
+    """A CONSTRUCT or DESCRIBE is a sequence of triples; their terms are those of a SELECT."""
+    built = graph.sparql("CONSTRUCT { ?y r:known ?x } WHERE { ?x r:knows ?y } LIMIT 2")
+    assert len(built) == 2 == len(list(built)) and built and "2 triples" in repr(built)
+    first = built[0]
+    assert isinstance(first, wfre.SparqlTriple) and first.predicate == wfre.Term("uri", "urn:wfre:r:known")
+    assert first.subject.python.startswith("urn:wfre:e:p") and built[-1] == list(built)[1]
+    assert built.rows[0] == tuple(t.python for t in first) and built.terms == list(built)
+    none = graph.sparql("CONSTRUCT { ?x r:none ?y } WHERE { ?x r:none ?y }")
+    assert len(none) == 0 and list(none) == [] and not none
+    described = graph.sparql("DESCRIBE e:p1")
+    assert len(described) == 2 and {t.predicate.value for t in described} == {"urn:wfre:r:knows", "urn:wfre:r:trusts"}
+    assert len(graph.sparql("ASK {}")) == 0
+    odd = ['a "b" \\\\ \n\r\t\x08\x0c\x7f\x01', "ü\u2028\U0001f600 <x> . _:y", "", "@en ^^<z>", "\\u0041 \\"]
+    path = tmp_path / "odd.nt"
+    escaped = [o.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r") for o in odd]
+    lines = [f'<urn:s{i}> <urn:p> "{e}"{k} .' for i, e in enumerate(escaped) for k in ("", "@en-GB", "^^<urn:t>")]
+    lines += ["<urn:s0> <urn:p> _:b1 .", "_:b1 <urn:q> 'x' .".replace("'", '"'), "<urn:\\u00fc> <urn:r> <urn:o> ."]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    g = wfre.import_file(path)
+    every = g.sparql("CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }")
+    selected = g.sparql("SELECT ?s ?p ?o { ?s ?p ?o }")
+    assert len(every) == len(selected) == len(lines)
+
+    def alike(rows):  # blank nodes have names of their own in every result
+        return sorted([tuple(t if t.type != "bnode" else "_" for t in row) for row in rows], key=repr)
+
+    assert alike(every) == alike(selected.terms)
+    assert {t.object.value for t in every if t.object.datatype == "urn:t"} == set(odd)
+    if numpy is not None:
+        pytest.importorskip("pandas")
+        frame = every.to_pandas()
+        assert list(frame.columns) == ["subject", "predicate", "object"] and len(frame) == len(lines)
+
+
 def test_predict(graph, model):
     triples = graph.predict(model, "knows", top=2)
     assert len(triples) > 0 and triples[0].relation == "knows"
