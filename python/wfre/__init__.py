@@ -90,6 +90,7 @@ from ._sparql import (
     Term as Term,
 )
 
+# ``from wfre import *`` leaves the builtin ``open`` alone: wfre.open is not in __all__.
 #: The library's version, and the commit that it was built from.
 __version__, __commit__ = _version()
 
@@ -153,7 +154,6 @@ __all__ = [
     "gradient",
     "import_file",
     "import_triples",
-    "open",
     "set_threads",
     "solve",
     "torch_distance",
@@ -162,6 +162,6 @@ __all__ = [
     "transport",
 ]
 
-for _name in __all__:  # tracebacks and help() show the names that people write
+for _name in [*__all__, "open"]:  # tracebacks and help() show the names that people write
     globals()[_name].__module__ = "wfre"
 del _name

@@ -2,7 +2,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+    overload,
+)
 
 from . import _native as native
 from . import _show, errors
@@ -143,16 +154,17 @@ class Prediction:
         return _show.printable(f"<{self.entity} {self.probability:.3f}>")
 
 
-class Answers:
-    """The answers to one question: those that the graph proves, and those that a model predicts.
+class Answers(Sequence["Entity"]):
+    """The answers to one question: those that the graph proves, then those that a model predicts,
+    best first; a sequence of all of them.
 
     >>> import wfre
     >>> g = wfre.import_triples([("ann", "knows", "bob"), ("cy", "knows", "bob")])
     >>> a = g.ask("?x : knows(?x, bob)")
     >>> a.proven
     ['ann', 'cy']
-    >>> len(a), "ann" in a
-    (2, True)
+    >>> len(a), "ann" in a, a[-1]
+    (2, True, 'cy')
     """
 
     __slots__ = (
@@ -251,6 +263,16 @@ class Answers:
         cdata = self._there()
         return int(cdata.known.count + cdata.predicted_count)
 
+    @overload
+    def __getitem__(self, index: int) -> "Entity": ...
+    @overload
+    def __getitem__(self, index: slice) -> List["Entity"]: ...
+    def __getitem__(self, index: Union[int, slice]) -> Union["Entity", List["Entity"]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at, proven = native.position(index, len(self), "answer"), self.proven
+        return proven[at] if at < len(proven) else self.predicted[at - len(proven)].entity
+
     def __iter__(self) -> Iterator["Entity"]:
         yield from self.proven
         for prediction in self.predicted:
@@ -346,11 +368,15 @@ def fill_way(engine: Any, way: Optional[str]) -> Any:
     if not isinstance(way, str):
         raise TypeError(f"a way must be a str, not {type(way).__name__}")
     filled = ffi.new("wfre_way *", lib.wfre_engine_way(engine))
+    chosen = ""
     for word in way.replace("-", " ").split():
         if word == "exhaustive":
             filled.exhaustive = True
-        else:
-            filled.by = native.choice(word, "way", ("embedding", "edges"))
+            continue
+        filled.by = native.choice(word, "way", ("embedding", "edges"))
+        if chosen not in ("", word):
+            raise errors.ArgumentError(f"way {way!r}: use either of embedding and edges, not both")
+        chosen = word
     return filled
 
 

@@ -130,6 +130,8 @@ class Kind(Generic[Name]):
         number = self.find(graph, given)
         if number == NONE:
             names = self._near(graph, given)
+            if not names and self.apart > 1 and given.endswith("^-1"):
+                names = tuple(n + "^-1" for n in self._near(graph, given[:-3]))
             message = f"no {self.what} is called {given}"
             if names:
                 message += "; the nearest: " + ", ".join(names[:5])

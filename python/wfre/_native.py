@@ -156,8 +156,17 @@ def take_string(pointer: Any) -> str:
 _SETTING = re.compile("`[a-z]+(?:-[a-z]+)+`")
 
 
+# What a message says of the program, and what to say here.
+_PROGRAM = (
+    ("'wfre import' makes one from triples", "`import_file` and `import_triples` make graphs"),
+    (", see 'wfre types'", ""),
+)
+
+
 def told(message: str) -> str:
     """A message of the library in the words of Python: settings have underscores."""
+    for program, here in _PROGRAM:
+        message = message.replace(program, here)
     return _SETTING.sub(lambda found: found[0].replace("-", "_"), message)
 
 

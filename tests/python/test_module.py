@@ -28,7 +28,7 @@ def test_doctests():
 
 def test_names_are_documented():
     """Every public name, and every public method and property, has a docstring."""
-    for name in wfre.__all__:
+    for name in wfre.__all__ + ["open"]:
         thing = getattr(wfre, name)
         assert thing.__doc__, name
         assert thing.__module__ == "wfre", name
@@ -49,7 +49,10 @@ def test_names_are_documented():
 def test_names_are_all():
     public = {n for n in vars(wfre) if not n.startswith("_")} - set(sys.modules)
     modules = {n for n in public if type(getattr(wfre, n)).__name__ == "module"}
-    assert public - modules == set(wfre.__all__)
+    assert public - modules == set(wfre.__all__) | {"open"}
+    names = {}
+    exec("from wfre import *", names)
+    assert "Graph" in names and "open" not in names  # the builtin one stays
     assert modules == {"errors"}
     assert wfre.__version__ and wfre.__commit__
 
@@ -201,6 +204,31 @@ def test_ask(graph, model):
     assert "2 proven" in repr(graph.ask("?x : knows(?x, ?y) & ?x = p1 | ?x = p2 & knows(?x, ?y)"))
 
 
+def test_answers_are_a_sequence(graph, model):
+    answers = graph.ask("?x : knows(p1, ?x) | knows(p7, ?x) | trusts(p3, ?x)", model, top=4)
+    every = answers.proven + [p.entity for p in answers.predicted]
+    assert len(answers.proven) == 3 and len(answers.predicted) == 4 and list(answers) == every
+    assert [answers[i] for i in range(len(answers))] == every and answers[-1] == every[-1]
+    assert answers[len(answers.proven)].id == answers.predicted[0].entity.id
+    assert answers[:3] == every[:3] and answers[-6::2] == every[-6::2] and answers[99:] == []
+    assert answers.index(every[2]) == 2 and answers.count(every[0]) == 1
+    assert list(reversed(answers)) == every[::-1]
+    for wrong in (len(answers), -len(answers) - 1):
+        with pytest.raises(IndexError):
+            answers[wrong]
+    with pytest.raises(TypeError):
+        answers["p1"]
+    with pytest.raises(wfre.FormatError):
+        graph.ask(["?x : ("])[0][0]
+
+
+def test_ways(graph, model):
+    for way in ("edges embedding", "embedding edges exhaustive", "magic", "edges-embedding"):
+        with pytest.raises(wfre.ArgumentError, match="^way"):
+            graph.ask(QUESTION, model, way=way)
+    assert graph.ask(QUESTION, model, way="exhaustive-edges").predicted
+
+
 def test_ask_many(graph, model):
     questions = [f"?x : knows(p{i}, ?x)" for i in range(20)] + ["?x : nows(p1, ?x)", "?x : ("]
     answers = graph.ask(questions, model, top=3)
@@ -268,6 +296,14 @@ def test_errors(graph):
         assert str(error) in ("late", "disk", "x") and error.status and error.message
     with pytest.raises(LookupError):
         graph.entity("nobody")
+    with pytest.raises(wfre.NotFound, match="the nearest: knows") as caught:
+        graph.relation("knowz^-1")
+    assert caught.value.suggestions == ["knows^-1"]
+    with pytest.raises(wfre.NotFound, match="unknown query type 4x") as caught:
+        graph.sample(types="4x")
+    assert "wfre types" not in str(caught.value)
+    with pytest.raises(wfre.FormatError, match="`import_file`"):
+        wfre.open(__file__)
     with pytest.raises(wfre.NotFound):
         wfre.open("/nowhere/g.kg")
     kinds = [k for k in vars(wfre).values() if isinstance(k, type) and issubclass(k, wfre.Error)]
