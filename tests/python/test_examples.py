@@ -75,6 +75,22 @@ def test_notebook(tmp_path):
     assert {"text/html", "image/svg+xml"} <= kinds
 
 
+def test_side_by_side():
+    """Others' code is Python at least, and ours for the same job is as short as the page says."""
+    text = (SOURCE / "docs" / "PYTHON.md").read_text()
+    part = text.split("## Side by side")[1].split("\n## ")[0]
+    found = re.findall(r"(\d+) lines:\n\n```(py|python)\n(.*?)^```", part, re.M | re.S)
+    assert [kind for _, kind, _ in found] == ["py", "python"] * 2
+    counts = []
+    for said, _, code in found:
+        ast.parse(code)
+        lines = [line for line in code.splitlines() if line.strip()]
+        assert max(map(len, lines)) <= 100 and ";" not in code
+        counts.append(len(lines))
+        assert int(said) == len(lines)
+    assert counts[1] <= counts[0] and counts[3] <= counts[2]
+
+
 def test_docs(tmp_path):
     """One block after the other, in a folder with the files that they name."""
     pytest.importorskip("pandas")
