@@ -64,7 +64,7 @@ WFRE_API wfre_way wfre_engine_way(const wfre_engine *engine);
 WFRE_API size_t wfre_engine_bytes(const wfre_engine *engine);
 
 typedef struct wfre_session_options {
-    wfre_pool *pool; /* borrowed until the session is freed; NULL: the calling thread alone */
+    wfre_pool *pool; /* borrowed until the session's last task; NULL: the calling thread alone */
     size_t bytes;    /* what it may take; 0: no limit. A question that needs more fails with
                       * WFRE_ERR_MEMORY, and the session goes on */
 } wfre_session_options;

@@ -64,6 +64,7 @@ struct wfre_edges {
     size_t count_capacity, refined_capacity, index_capacity, target_capacity, exact_capacity,
         gain_capacity;
     wfre_alike **alikes;  /* [threads]; NULL until needed */
+    unsigned alike_count; /* threads when they were made */
     wfre_kept_rows *kept; /* scores and histograms of sources; NULL if none are kept */
     float *histograms;    /* [rows, d] of rows at work, where some are kept */
     source *unmet;        /* of these, those that are not */
@@ -153,7 +154,7 @@ void wfre_edges_free(wfre_edges *edges)
     for (size_t i = 0; i < edges->level_count; i++)
         wfre_free(edges->levels[i]);
     wfre_free(edges->levels);
-    for (unsigned i = 0; edges->alikes && i < wfre_pool_threads(edges->session->pool); i++)
+    for (unsigned i = 0; edges->alikes && i < edges->alike_count; i++)
         wfre_alike_free(edges->alikes[i]);
     wfre_free((void *)edges->alikes);
     wfre_kept_rows_free(edges->kept);
@@ -487,6 +488,7 @@ static wfre_status prepare_alike(wfre_edges *e, wfre_error *error)
         return WFRE_OK;
     if (!e->alikes)
         e->alikes = wfre_alloc_zero(threads, sizeof *e->alikes);
+    e->alike_count = threads;
     for (unsigned i = 0; e->alikes && i < threads; i++) {
         if (!e->alikes[i])
             e->alikes[i] = wfre_alike_create(e->entities);

@@ -516,6 +516,20 @@ static void test_interrupt(void **state)
     assert_true(way.edge_room == 0.3 && way.edge_sharpness == 2);
 }
 
+/* Those who collect garbage may let go of the pool first. */
+static void test_pool_goes_first(void **state)
+{
+    (void)state;
+    wfre_pool *own;
+    wfre_session *session;
+    ask_half_known();
+    assert_ok(wfre_pool_create(2, &own, error));
+    assert_ok(wfre_session_open(graph, model, own, &session, error));
+    assert_ok(wfre_rank(session, &model->settings.way, WFRE_TRAIN, queries, QUERIES, NULL, error));
+    wfre_pool_free(own);
+    wfre_session_free(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_fit_joined),
         cmocka_unit_test(test_fit_kinds),
         cmocka_unit_test(test_fit_alike),
+        cmocka_unit_test(test_pool_goes_first),
     };
     return cmocka_run_group_tests(tests, set_up, clear_world);
 }
