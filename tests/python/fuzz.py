@@ -1,8 +1,15 @@
-"""fuzz.py CALLS [SEED]: random calls of everything public, with good and bad arguments in any order.
+"""fuzz.py CALLS [SEED]: calls of everything public, with good and bad arguments in any order.
 
-Whatever is called with whatever, it returns or raises an Exception; the process never crashes. A
-timer interrupts calls in the middle. fuzz.sh runs it under ASan.
+Whatever is called with whatever, it returns or raises an Exception; the process never crashes. First
+each function, class, method and property is called with good arguments, where it is known what is
+good for a parameter of its name, and with each of them in turn left out, None or of a wrong type:
+before and after what it belongs to is closed. Then come random calls; a timer interrupts them in the
+middle. fuzz.sh runs it under ASan.
+
+A crash is told by faulthandler with the line of the call; $WFRE_FUZZ_LOG names a file that gets every
+call before it is made.
 """
+import collections
 import gc
 import inspect
 import os
@@ -47,27 +54,169 @@ ARRAYS = [
 ]
 OTHERS = [None, (), [], {}, object(), print, int, b"bytes", lambda *a: None, [("a", "r", "b")], [("a", "r")], [("a", 1, "b")],
           ["?x : knows(?x, p1)", "?x : ("], ["?x : knows(?x, p1)", 3], [("a", "r", "b", "c")], ["abc"], {"p1": "Ann"}, iter([("a", "r", "b")])]
-SKIP = {"__class__"}
-PUBLIC = [n for n in wfre.__all__ if n != "torch_distance"]  # torch does not load under ASan
+PUBLIC = ["open"] + [n for n in wfre.__all__ if n != "torch_distance"]  # torch does not load under ASan
+
+
+WRONG = [None, 3, -1, 2.5, float("nan"), True, "", "nobody", b"bytes", object(), [], [None], (1, 2), {}, {None: None},
+         int, print, ROWS, 2**64, [[]], lambda *a: None]
+SPECIAL = ("__len__", "__iter__", "__getitem__", "__contains__", "__repr__", "__str__", "__enter__", "__exit__", "__reduce__",
+           "__bool__", "_repr_html_", "_repr_svg_")
+
+
+def public(kind):
+    """Names of what can be called or read of a thing of some kind."""
+    known = dir(str) if issubclass(kind, str) else ()  # methods of str are Python's own
+    return [n for n in dir(kind) if (not n.startswith("_") and n not in known) or n in SPECIAL]
+
+
+class Sweep:
+    """Every call with each of its arguments wrong in every way."""
+
+    def __init__(self, log):
+        self.log = log
+        self.counts = collections.Counter()
+
+    def good(self, owner, name, kept):
+        """An argument that is fine for a parameter; raises KeyError if none is known."""
+        values = {
+            "graph": kept["graph"], "model": kept["model"], "queries": kept["queries"], "score": kept["score"],
+            "question": "?x : knows(p1, ?x)", "sentence": "knows(p1, p2)", "query": "SELECT * { ?s ?p ?o }",
+            "text": "?x : knows(?x, p1)", "entity": "p1", "relation": "knows", "head": "p1", "tail": "p2", "name": "p1",
+            "triples": [("p1", "knows", "p5")], "path": "out", "paths": "in.tsv", "folder": "report", "left": ROWS[0],
+            "right": ROWS[1], "rows": ROWS, "dimension": 20, "k": 2, "count": 1, "index": 0, "types": "1p", "split": "all",
+            "callback": print, "entities": "p1", "value": "p1", "message": "x", "key": 0, "kind": "any", "steps": 1,
+        }
+        if name == "queries" and isinstance(owner, wfre.Scores):
+            return ROWS[:2]
+        if name == "rows" and owner is wfre.Scores:
+            return ROWS
+        if name in ("name", "value") and isinstance(owner, wfre.Graph):
+            return "p1"
+        return values[name]
+
+    def call(self, what, target, given, named):
+        self.counts["calls"] += 1
+        if self.log:
+            self.log.write(f"{what} {given!r:.300} {named!r:.300}\n")
+            self.log.flush()
+        signal.setitimer(signal.ITIMER_REAL, 2)  # wrong is told at once, and what works is small
+        try:
+            made = target(*given, **named)
+            str(made)
+            if hasattr(made, "__next__"):
+                list(made)
+        except Exception as error:
+            self.counts[type(error).__name__] += 1
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def sweep(self, what, owner, target, kept):
+        """One function or method."""
+        if not callable(target):
+            return
+        self.call(what, target, [], {})
+        try:
+            parameters = [p for p in inspect.signature(target).parameters.values()]
+        except (TypeError, ValueError):
+            for wrong in WRONG:
+                self.call(what, target, [wrong], {})
+            return
+        fine = {}
+        for p in parameters:
+            if p.kind is p.VAR_KEYWORD or (p.default is not p.empty and p.name != "model"):
+                continue
+            try:
+                fine[p.name] = self.good(owner, p.name, kept)
+            except KeyError:
+                fine[p.name] = None
+        quick = {"train": {"steps": 1, "dim": 20, "batch": 8, "validate": 0, "calibrate": 0}, "sample": {"types": "1p", "count": 1}}
+        base = {n: v for n, v in quick.get(what.split(".")[-1], {}).items()}
+        for p in [None] + parameters:
+            for wrong in WRONG if p is not None else [None]:
+                for with_model in (True, False) if "model" in fine else (True,):
+                    values = dict(fine, **base)
+                    if not with_model:
+                        values["model"] = None
+                    if p is not None and p.kind is p.VAR_KEYWORD:
+                        values["dim"] = wrong
+                    elif p is not None:
+                        values[p.name] = wrong
+                    given, named = [], {}
+                    for q in parameters:
+                        if q.kind is q.VAR_POSITIONAL and q.name in values:
+                            given.append(values.pop(q.name))
+                        elif q.kind is q.POSITIONAL_ONLY and q.name in values:
+                            given.append(values.pop(q.name))
+                    named = {n: v for n, v in values.items()}
+                    self.call(what, target, given, named)
+
+    def run(self, things):
+        """``things`` makes what there is of every kind, by name."""
+        kept = things()
+        for name in PUBLIC:
+            self.sweep(name, getattr(wfre, name), getattr(wfre, name), kept)
+        for closed in (False, True):
+            kept = things()
+            kinds = {}
+            for thing in kept.values():
+                kinds.setdefault(type(thing), thing)
+            for kind, thing in kinds.items():
+                for name in public(kind):
+                    if closed:
+                        kept["graph"].close()
+                        kept["model"].close()
+                    if name == "close":
+                        continue
+                    try:
+                        target = getattr(thing, name)
+                    except Exception as error:
+                        self.counts[type(error).__name__] += 1
+                        continue
+                    self.sweep(f"{kind.__name__}.{name}", thing, target, kept)
+
+
+def things():
+    """One of every kind."""
+    graph = wfre.import_triples(ring(), holdout=0.1)
+    model = wfre.train(graph, steps=3, dim=20, batch=16, validate=0, calibrate=5)
+    graph.save("g.kg")
+    model.save("m.safetensors")
+    with open("in.tsv", "w") as file:
+        file.write("a\tr\tb\n")
+    answers = graph.ask("?x : knows(p1, ?x)", model, split="train")
+    queries = graph.sample("q.tsv", types="1p", count=2)
+    explanation = answers.explain()
+    bare = graph.ask("?x : knows(p1, ?x)")
+    broken = graph.ask(["?x : ("])[0]
+    kept = {
+        "graph": graph, "model": model, "answers": answers, "bare": bare, "broken": broken, "explanation": explanation,
+        "queries": queries, "query": graph.query("?x : knows(?x, p1)"), "score": wfre.Score(20), "scores": wfre.Scores(ROWS),
+        "entities": graph.entities, "entity": graph.entity("p1"), "relation": graph.relation("knows"),
+        "plan": wfre.transport(ROWS[0], ROWS[1]), "rows": graph.rows("?x, ?y : knows(?x, ?y)", model),
+        "scored": graph.score([("p1", "knows", "p5")], model), "described": graph.describe("p1", model),
+        "predicted": graph.predict(model, "knows"), "selected": graph.sparql("SELECT * { ?s ?p ?o }"),
+        "built": graph.sparql("CONSTRUCT WHERE { ?s ?p ?o }"), "truth": graph.sparql("ASK {}"),
+        "evaluation": wfre.evaluate(graph, model, queries), "links": wfre.evaluate_links(graph, model),
+        "history": model.history, "reliability": model.reliability, "degrees": graph.degrees(),
+        "sampled": queries[0], "error": broken.error, "explained": explanation[0] if len(explanation) else None,
+    }
+    if explanation and explanation[0].edges:
+        kept["edge"] = explanation[0].edges[0]
+    if answers.predicted:
+        kept["prediction"] = answers.predicted[0]
+    return {n: t for n, t in kept.items() if t is not None}
 
 
 class Fuzzer:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.things = []
+        self.counts = collections.Counter()
         self.fresh()
 
     def fresh(self):
         """Something that works, so that good calls happen, too."""
-        graph = wfre.import_triples(ring(), holdout=0.1)
-        model = wfre.train(graph, steps=3, dim=20, batch=16, validate=0, calibrate=5)
-        graph.save("g.kg")
-        model.save("m.safetensors")
-        answers = graph.ask("?x : knows(p1, ?x)", model, split="train")
-        self.things = [graph, model, answers, answers.explain(), graph.sample(types="1p", count=2),
-                       graph.query("?x : knows(?x, p1)"), wfre.Score(20), wfre.Scores(ROWS),
-                       wfre.open("g.kg"), wfre.Model("m.safetensors"), graph.entities, graph.entity("p1"),
-                       graph.relation("knows"), wfre.transport(ROWS[0], ROWS[1])]
+        self.things = list(things().values()) + [wfre.open("g.kg"), wfre.Model("m.safetensors")]
 
     def value(self, depth=0):
         pick = self.random.random()
@@ -88,10 +237,7 @@ class Fuzzer:
         if self.random.random() < 0.35:
             return getattr(wfre, self.random.choice(PUBLIC))
         thing = self.random.choice(self.things)
-        names = [n for n in dir(type(thing)) if n not in SKIP and (not n.startswith("__") or n in (
-            "__len__", "__iter__", "__getitem__", "__contains__", "__repr__", "__str__", "__enter__", "__exit__", "__reduce__"))
-            and not n.startswith("_") or n in ("_repr_html_", "_repr_svg_")]
-        return getattr(thing, self.random.choice(names or ["__doc__"]))
+        return getattr(thing, self.random.choice(public(type(thing)) or ["__doc__"]))
 
     def good(self, name):
         """An argument that a parameter of this name may well take."""
@@ -140,8 +286,9 @@ class Fuzzer:
             str(made)
             if type(made).__module__.startswith("wfre") and not isinstance(made, type):
                 self.things.append(made)
-        except Exception:  # all of these are fine; a crash is not
-            pass
+            self.counts["returned"] += 1
+        except Exception as error:  # all of these are fine; a crash is not
+            self.counts[type(error).__name__] += 1
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -155,6 +302,11 @@ def main(calls, seed):
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.stderr = open(os.devnull, "w")  # of bars of progress; faulthandler and ASan have their own
+        log = os.environ.get("WFRE_FUZZ_LOG")
+        sweep = Sweep(open(log, "w") if log else None)
+        sweep.run(things)
+        sys.__stderr__.write(f"\nswept: {told(sweep.counts)}\n")
         fuzzer = Fuzzer(seed)
         for i in range(calls):
             try:
@@ -168,8 +320,14 @@ def main(calls, seed):
                     pass
                 gc.collect()
             if i % 10000 == 9999:
-                sys.stderr.write(f"\n{i + 1:,} calls\n")
+                sys.__stderr__.write(f"\n{i + 1:,} calls\n")
+        sys.__stderr__.write(f"\nrandom: {told(fuzzer.counts)}\n")
         os.chdir("/")
+
+
+def told(counts):
+    """What calls came to, most first."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
 
 
 if __name__ == "__main__":
