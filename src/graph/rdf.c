@@ -16,6 +16,11 @@ static wfre_name constant(const char *text)
     return (wfre_name){text, strlen(text)};
 }
 
+static bool equals(wfre_name name, const char *text)
+{
+    return name.length == strlen(text) && memcmp(name.bytes, text, name.length) == 0;
+}
+
 /* ---- opening ------------------------------------------------------------------------------ */
 
 static int compare_predicates(const void *a, const void *b)
@@ -181,7 +186,8 @@ static bool next_prefix(const wfre_graph *graph, size_t *at, wfre_name *name, wf
     return true;
 }
 
-static bool is_base(wfre_name name)
+/* Not a prefix but something else that is kept with them: "@base", "@graph". */
+static bool is_other(wfre_name name)
 {
     return name.length > 0 && name.bytes[0] == '@';
 }
@@ -190,7 +196,7 @@ wfre_name wfre_graph_base(const wfre_graph *graph)
 {
     wfre_name name, text;
     size_t at = 0;
-    if (next_prefix(graph, &at, &name, &text) && is_base(name))
+    if (next_prefix(graph, &at, &name, &text) && equals(name, "@base"))
         return text;
     return constant(WFRE_DEFAULT_BASE);
 }
@@ -199,7 +205,7 @@ bool wfre_graph_prefix(const wfre_graph *graph, size_t index, wfre_name *prefix,
 {
     size_t at = 0;
     while (next_prefix(graph, &at, prefix, iri))
-        if (!is_base(*prefix) && index-- == 0)
+        if (!is_other(*prefix) && index-- == 0)
             return true;
     return false;
 }
@@ -373,11 +379,6 @@ wfre_rdf_value wfre_rdf_class(const wfre_rdf *rdf, uint32_t class, wfre_rdf_id *
 }
 
 /* ---- finding ------------------------------------------------------------------------------ */
-
-static bool equals(wfre_name name, const char *text)
-{
-    return name.length == strlen(text) && memcmp(name.bytes, text, name.length) == 0;
-}
 
 /* An entity that was named as N-Triples writes a literal or a blank node. */
 static wfre_rdf_id find_named(const wfre_rdf *rdf, const wfre_rdf_value *value, wfre_text *scratch)

@@ -89,3 +89,6 @@ show wfre info old.kg --check
 show wfre ask old.kg '?x : "is parent of"(ann, ?x)' --split train
 show wfre ask old.kg '?x : "is parent of"(ann, ?x)' --split valid
 wfre export old.kg -o old.nt && cat old.nt
+
+# a base is what says so, not the line of a named graph that comes first
+show wfre ask q.kg 'SELECT * { VALUES ?x { e:a } }' --format tsv
