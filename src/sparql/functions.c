@@ -11,6 +11,7 @@
 #include "sparql/digest.h"
 #include "sparql/exec.h"
 #include "sparql/iri.h"
+#include "sparql/letter_case.h"
 #include "sparql/lexer.h"
 #include "sparql/prepared.h"
 
@@ -125,15 +126,17 @@ static bool change_case(wfre_sq_exec *x, bool upper, const wfre_sq_value *s, wfr
 {
     if (!wfre_sq_is_stringy(s))
         return false;
-    /* a character grows by at most one byte: from two to three */
-    char *out = wfre_sq_scratch_text(x, s->text.length * 2 + 1);
+    char *out = wfre_sq_scratch_text(x, s->text.length * WFRE_CASE_MOST + 1);
     if (!out)
         return false;
     size_t used = 0;
     for (size_t i = 0, size; i < s->text.length; i += size) {
-        wint_t c = (wint_t)wfre_sq_decode(s->text.bytes + i, s->text.length - i, &size);
-        c = upper ? towupper_l(c, x->locale) : towlower_l(c, x->locale);
-        used += wfre_sq_encode((uint32_t)c, out + used);
+        uint32_t c = wfre_sq_decode(s->text.bytes + i, s->text.length - i, &size);
+        uint32_t to[WFRE_CASE_MOST];
+        size_t count = upper ? wfre_sq_upper(c, x->locale, to)
+                             : wfre_sq_lower(s->text, i, c, size, x->locale, to);
+        for (size_t k = 0; k < count; k++)
+            used += wfre_sq_encode(to[k], out + used);
     }
     *value = like(s, wfre_sq_name(out, used));
     return true;
