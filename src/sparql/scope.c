@@ -106,12 +106,17 @@ cleanup:
     return status;
 }
 
-/* Whether (... AS ?x) may not take the slot: the pattern binds it. Behind groups only their keys,
- * and what VALUES joins to them, are in scope (section 18.2.4.4). */
-static bool is_taken(const wfre_sq_select *select, wfre_sq_slot slot)
+/* Why (... AS ?x) may not take the slot, or NULL: something binds it. Behind groups only their
+ * keys, and what VALUES joins to them, are in scope (section 18.2.4.4). */
+static const char *why_taken(const wfre_sq_select *select, wfre_sq_slot slot)
 {
-    return is_key(select, slot) || (!select->grouped && wfre_sq_binds(select->where, slot)) ||
-           (select->values && wfre_sq_binds(select->values, slot));
+    if (is_key(select, slot))
+        return "behind AS is in GROUP BY already; take a new variable";
+    if (!select->grouped && wfre_sq_binds(select->where, slot))
+        return "behind AS is used in the pattern already; take a new variable";
+    return select->values && wfre_sq_binds(select->values, slot)
+               ? "behind AS is a variable of VALUES already; take a new one"
+               : NULL;
 }
 
 static wfre_status check_columns(wfre_sq_parser *p, const wfre_sq_select *select)
@@ -126,9 +131,9 @@ static wfre_status check_columns(wfre_sq_parser *p, const wfre_sq_select *select
             continue;
         if (select->grouped)
             TRY(check_single(p, select, i, column->expression));
-        if (is_taken(select, column->slot))
-            return fail_name(p, column->offset, column->slot,
-                             "behind AS is used in the pattern already; take a new variable");
+        const char *taken = why_taken(select, column->slot);
+        if (taken)
+            return fail_name(p, column->offset, column->slot, taken);
         for (uint32_t k = 0; k < i; k++)
             if (select->columns[k].slot == column->slot)
                 return fail_name(p, column->offset, column->slot,
