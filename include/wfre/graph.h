@@ -167,9 +167,10 @@ WFRE_API bool wfre_graph_prefix(const wfre_graph *graph, size_t index, wfre_name
 WFRE_API wfre_name wfre_graph_base(const wfre_graph *graph);
 
 /* What a person means by a text: in this order the name; <iri>, or prefix:local with a prefix of
- * the graph (or e: and r:, see wfre_graph_base); the label; the local name of an IRI; any of these
- * in other case, or with other blanks, '_' and '-'. Of the last three only if exactly one entity
- * has it. WFRE_NONE if not found, which takes a walk through all names. */
+ * the graph (or e: and r:, see wfre_graph_base); the label; the local name of an IRI; a label in
+ * another language than the one shown; any of these in other case, or with other blanks, '_' and
+ * '-'. Of the last four only if exactly one entity has it. "text"@en, with the quotes, is a label
+ * in that language. WFRE_NONE if not found, which takes a walk through all names. */
 WFRE_API wfre_entity wfre_graph_find_entity(const wfre_graph *graph, const char *text,
                                             size_t length);
 /* The forward relation (an even id). */

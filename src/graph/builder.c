@@ -27,6 +27,7 @@ void wfre_graph_builder_free(wfre_graph_builder *builder)
     wfre_quads_free(&builder->named);
     wfre_strings_free(&builder->prefixes);
     wfre_notes_free(&builder->prefix_iris);
+    wfre_strings_free(&builder->own_labels);
     wfre_text_free(&builder->base);
     wfre_free(builder->triples);
     wfre_free(builder);

@@ -33,8 +33,9 @@ struct wfre_graph_builder {
     wfre_notes prefix_iris;
     wfre_strings graphs; /* names of named graphs */
     wfre_quads named;    /* edges of these: head, relation / 2, tail; attributes have their own */
-    wfre_text base;      /* for names without an IRI; empty: WFRE_DEFAULT_BASE */
-    bool rdf_names;      /* entities may be literals and blank nodes */
+    wfre_strings own_labels; /* label properties beside the usual ones */
+    wfre_text base;          /* for names without an IRI; empty: WFRE_DEFAULT_BASE */
+    bool rdf_names;          /* entities may be literals and blank nodes */
     wfre_triple *triples;
     size_t count;
     size_t capacity;

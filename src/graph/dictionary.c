@@ -183,6 +183,31 @@ uint32_t wfre_dictionary_find(const wfre_dictionary *dictionary, uint32_t class,
     return WFRE_NONE;
 }
 
+void wfre_dictionary_walk(const wfre_dictionary *dictionary, uint32_t class, char *buffer,
+                          size_t most, wfre_dictionary_visit *visit, void *context)
+{
+    uint32_t first, end;
+    uint64_t byte = 0, length = 0;
+    wfre_dictionary_range(dictionary, class, &first, &end);
+    for (uint32_t rank = first; rank < end; rank++) {
+        uint32_t within = (rank - first) / WFRE_DICTIONARY_BLOCK;
+        bool starts = (rank - first) % WFRE_DICTIONARY_BLOCK == 0;
+        entry here;
+        if (starts)
+            byte = dictionary->blocks[dictionary->classes[class].block + within];
+        if (!get_entry(dictionary, &byte, starts, &here) || here.shared > length)
+            return;
+        if (here.shared < most) {
+            uint64_t room = most - here.shared;
+            uint64_t taken = here.rest_length < room ? here.rest_length : room;
+            memcpy(buffer + here.shared, here.rest, (size_t)taken);
+        }
+        length = here.shared + here.rest_length;
+        visit(context, rank, (wfre_name){buffer, length < most ? (size_t)length : most},
+              (size_t)length);
+    }
+}
+
 /* ---- checking ----------------------------------------------------------------------------- */
 
 const char *wfre_dictionary_check_classes(const wfre_dictionary *d)

@@ -53,6 +53,11 @@ void wfre_dictionary_get(const wfre_dictionary *dictionary, uint32_t rank, wfre_
 /* The rank of a text in a class, or WFRE_NONE. */
 uint32_t wfre_dictionary_find(const wfre_dictionary *dictionary, uint32_t class, const char *text,
                               size_t length);
+/* Calls `visit` for each term of a class, in order: with its first `most` bytes, which lie in
+ * `buffer`, and its whole length. */
+typedef void wfre_dictionary_visit(void *context, uint32_t rank, wfre_name begin, size_t length);
+void wfre_dictionary_walk(const wfre_dictionary *dictionary, uint32_t class, char *buffer,
+                          size_t most, wfre_dictionary_visit *visit, void *context);
 /* The same for the classes alone, which is quick; "" or what is wrong. The functions above must not
  * be called before it. */
 const char *wfre_dictionary_check_classes(const wfre_dictionary *dictionary);

@@ -180,6 +180,10 @@ static wfre_status take_attributes(wfre_graph_builder *builder, const wfre_graph
         TRY(take_graph(&t, i, error));
     for (size_t i = 0; wfre_graph_prefix(graph, i, &prefix, &iri); i++)
         TRY(wfre_graph_builder_prefix(builder, prefix, iri, error));
+    for (size_t i = 0; wfre_graph_own_label(graph, i, &iri); i++) {
+        uint32_t ignored;
+        TRY(wfre_strings_intern(&builder->own_labels, iri.bytes, iri.length, &ignored, error));
+    }
     builder->rdf_names |= (graph->header->flags & WFRE_IMAGE_RDF_NAMES) != 0;
 cleanup:
     wfre_text_free(&t.text);

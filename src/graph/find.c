@@ -4,6 +4,7 @@
 #include "graph/fold.h"
 #include "graph/image.h"
 #include "graph/iri.h"
+#include "graph/labels.h"
 
 /* What differs between entities and relations. */
 typedef struct tables {
@@ -114,8 +115,14 @@ static bool has_local(wfre_name name, wfre_name text, bool (*same)(wfre_name, wf
     return same((wfre_name){decoded, length}, text);
 }
 
+/* What a search for the only id came to. */
+typedef struct only {
+    uint32_t id; /* WFRE_NONE: none, or several */
+    bool several;
+} only;
+
 /* The only id whose local name, or with `fold` whose name, label or local name, is the text. */
-static uint32_t walk(const tables *t, wfre_name text, bool fold)
+static only walk(const tables *t, wfre_name text, bool fold)
 {
     uint32_t found = WFRE_NONE;
     for (uint32_t id = 0; id < t->names->count; id++) {
@@ -126,10 +133,21 @@ static uint32_t walk(const tables *t, wfre_name text, bool fold)
         if (!same)
             continue;
         if (found != WFRE_NONE)
-            return WFRE_NONE;
+            return (only){WFRE_NONE, true};
         found = id;
     }
-    return found;
+    return (only){found, false};
+}
+
+/* The only id that has a label, in any language or in one. */
+static only find_label(const tables *t, wfre_name text, wfre_name language, bool fold)
+{
+    wfre_labels labels;
+    uint32_t items[2];
+    wfre_labelled found = {items, 0, 2};
+    if (wfre_labels_open(&labels, t->graph, t->kind == 'r'))
+        wfre_labels_find(&labels, text, language, fold, &found);
+    return (only){found.count == 1 ? items[0] : WFRE_NONE, found.count > 1};
 }
 
 static uint32_t find_named(const tables *t, const char *text, size_t length)
@@ -138,18 +156,32 @@ static uint32_t find_named(const tables *t, const char *text, size_t length)
     return id != WFRE_NONE ? id : wfre_names_find(t->labels, text, length);
 }
 
+/* By what takes a walk or a search: the local name, labels in all languages, any in other case. */
+static uint32_t find_otherwise(const tables *t, wfre_name text)
+{
+    wfre_name label = text, language = {NULL, 0};
+    bool tagged = wfre_label_parts(text, &label, &language);
+    only found = tagged ? (only){WFRE_NONE, false} : walk(t, text, false);
+    if (found.id != WFRE_NONE)
+        return found.id;
+    found = find_label(t, label, language, false);
+    if (found.id == WFRE_NONE && !found.several && !tagged)
+        found = walk(t, text, true);
+    if (found.id == WFRE_NONE && !found.several)
+        found = find_label(t, label, language, true);
+    return found.id;
+}
+
 static uint32_t find(const tables *t, const char *text, size_t length)
 {
     uint32_t id = wfre_names_find(t->names, text, length);
-    wfre_name wanted = {text, length};
     if (id == WFRE_NONE && length > 0)
         id = find_short(t, text, length);
     if (id == WFRE_NONE)
         id = wfre_names_find(t->labels, text, length);
     if (id != WFRE_NONE || length == 0 || wfre_names_ambiguous(t->labels, text, length))
         return id;
-    id = walk(t, wanted, false);
-    return id != WFRE_NONE ? id : walk(t, wanted, true);
+    return find_otherwise(t, (wfre_name){text, length});
 }
 
 /* ---- entities and relations --------------------------------------------------------------- */
@@ -178,4 +210,18 @@ wfre_relation wfre_graph_find_relation(const wfre_graph *graph, const char *text
     tables t = relation_tables(graph);
     uint32_t pair = find(&t, text, length);
     return pair == WFRE_NONE ? WFRE_NONE : 2 * pair;
+}
+
+size_t wfre_graph_labelled(const wfre_graph *graph, bool relations, wfre_name text, uint32_t *ids,
+                           size_t capacity)
+{
+    wfre_labels labels;
+    wfre_labelled found = {ids, 0, capacity};
+    wfre_name label = text, language = {NULL, 0};
+    (void)wfre_label_parts(text, &label, &language);
+    if (wfre_labels_open(&labels, graph, relations))
+        wfre_labels_find(&labels, label, language, false, &found);
+    for (size_t i = 0; relations && i < found.count; i++)
+        ids[i] *= 2;
+    return found.count;
 }

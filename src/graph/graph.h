@@ -141,6 +141,11 @@ static inline wfre_relation wfre_group_relation(const wfre_adjacency *edges, uin
 wfre_entity wfre_graph_named_entity(const wfre_graph *graph, const char *text, size_t length);
 wfre_relation wfre_graph_named_relation(const wfre_graph *graph, const char *text, size_t length);
 
+/* The first few entities, or forward relations, that have a text as a label in any language, or in
+ * one if it is "label"@language; how many. */
+size_t wfre_graph_labelled(const wfre_graph *graph, bool relations, wfre_name text, uint32_t *ids,
+                           size_t capacity);
+
 /* ---- building ----------------------------------------------------------------------------- */
 
 /* Collects names and triples, then makes a snapshot. Duplicate triples are kept once, in the

@@ -8,22 +8,12 @@
 #include "base/memory.h"
 #include "graph/import.h"
 #include "graph/iri.h"
+#include "graph/labels.h"
 
 #define RDFS "http://www.w3.org/2000/01/rdf-schema#"
 #define SKOS "http://www.w3.org/2004/02/skos/core#"
 #define DC "http://purl.org/dc/elements/1.1/"
 #define TERMS "http://purl.org/dc/terms/"
-
-static const char *const LABELS[] = {
-    RDFS "label",
-    SKOS "prefLabel",
-    "http://schema.org/name",
-    "https://schema.org/name",
-    "http://xmlns.com/foaf/0.1/name",
-    TERMS "title",
-    DC "title",
-};
-enum { LABEL_COUNT = sizeof LABELS / sizeof LABELS[0] };
 
 static const char *const DESCRIPTIONS[] = {
     RDFS "comment",
@@ -44,8 +34,8 @@ bool wfre_import_is_label(const wfre_import_options *options, wfre_name iri)
 {
     if (options->label_property && equals(iri, options->label_property))
         return true;
-    for (int i = 0; i < LABEL_COUNT; i++)
-        if (equals(iri, LABELS[i]))
+    for (size_t i = 0; wfre_label_property(i); i++)
+        if (equals(iri, wfre_label_property(i)))
             return true;
     for (int i = 0; i < DESCRIPTION_COUNT; i++)
         if (equals(iri, DESCRIPTIONS[i]))
@@ -69,7 +59,7 @@ typedef struct choosing {
     choice labels, descriptions, relation_labels;
 } choosing;
 
-enum { DESCRIBES = 64, PROPERTIES = 32 };
+enum { OWN_LABEL = 1, DESCRIBES = 64, PROPERTIES = 32 };
 
 static wfre_status make_choice(choice *c, uint32_t count, wfre_error *error)
 {
@@ -126,11 +116,10 @@ static wfre_status rank_languages(choosing *c, wfre_error *error)
     return WFRE_OK;
 }
 
-/* Numbers the properties: labels from 1, descriptions from DESCRIBES. */
+/* Numbers the properties: labels from OWN_LABEL, descriptions from DESCRIBES. */
 static wfre_status find_properties(choosing *c, wfre_error *error)
 {
     const wfre_strings *terms = &c->attributes->terms;
-    const char *own = c->job->options->label_property;
     c->property = wfre_alloc_zero((size_t)terms->count + 1, sizeof *c->property);
     if (!c->property)
         return wfre_fail_memory(error, "choosing labels");
@@ -139,13 +128,18 @@ static wfre_status find_properties(choosing *c, wfre_error *error)
         if (term != WFRE_NONE)
             c->property[term] = DESCRIBES + (uint32_t)i;
     }
-    for (int i = LABEL_COUNT; i >= 0; i--) {
-        const char *iri = i > 0 ? LABELS[i - 1] : own;
-        uint32_t term = iri ? wfre_strings_find(terms, iri, strlen(iri)) : WFRE_NONE;
+    for (uint32_t i = 0; wfre_label_property(i); i++) {
+        const char *iri = wfre_label_property(i);
+        uint32_t term = wfre_strings_find(terms, iri, strlen(iri));
         if (term != WFRE_NONE)
-            c->property[term] = 1 + (uint32_t)i;
+            c->property[term] = OWN_LABEL + 1 + i;
     }
-    return WFRE_OK;
+    const char *own = c->job->options->label_property;
+    uint32_t term = own ? wfre_strings_find(terms, own, strlen(own)) : WFRE_NONE, ignored;
+    if (term == WFRE_NONE)
+        return WFRE_OK;
+    c->property[term] = OWN_LABEL;
+    return wfre_strings_intern(&c->job->builder->own_labels, own, strlen(own), &ignored, error);
 }
 
 /* The class of a literal and its text; false if the term is none. */

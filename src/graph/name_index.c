@@ -1,5 +1,6 @@
-/* The bytes of an index: a zero, then of each item its label and then, if that differs, its name
- * (of an IRI the local name, decoded), folded, each with a zero behind it. Items are in the order
+/* The bytes of an index: a zero, then of each item its label and then, if they differ, its name (of
+ * an IRI the local name, decoded) and its labels in all languages, folded, each with a zero behind
+ * it. Items are in the order
  * of their ids. A text never has a zero, so that a search goes over all of them at once. */
 #include "graph/name_index.h"
 
@@ -7,8 +8,9 @@
 
 #include "base/memory.h"
 #include "graph/fold.h"
-#include "graph/graph.h"
+#include "graph/image.h"
 #include "graph/iri.h"
+#include "graph/labels.h"
 
 struct wfre_name_index {
     const wfre_graph *graph;
@@ -47,6 +49,49 @@ static bool add_text(wfre_name_index *x, wfre_name text)
     return true;
 }
 
+/* Labels in all languages, while the items are gone through. */
+typedef struct other_labels {
+    wfre_labels labels;
+    wfre_packed_cursor cursors[WFRE_LABEL_PROPERTIES]; /* of entities, whose terms ascend */
+    wfre_text text;
+} other_labels;
+
+static void open_labels(other_labels *o, const wfre_name_index *x)
+{
+    const wfre_packed *packed = &x->graph->attributes[WFRE_RDF_PSO];
+    if (!wfre_labels_open(&o->labels, x->graph, x->of_relations))
+        return;
+    for (size_t i = 0; i < o->labels.count; i++)
+        o->cursors[i] = wfre_packed_find(packed, &(wfre_triple){{o->labels.properties[i], 0, 0}});
+}
+
+static bool add_labels(wfre_name_index *x, uint32_t item, other_labels *o)
+{
+    uint32_t term = o->labels.count > 0 ? wfre_labels_term(&o->labels, item) : WFRE_NONE;
+    wfre_name shown = label_of(x, item);
+    for (size_t i = 0; term != WFRE_NONE && i < o->labels.count; i++) {
+        wfre_triple least = {{o->labels.properties[i], term, 0}};
+        wfre_packed_cursor *at = &o->cursors[i];
+        if (x->of_relations)
+            *at = wfre_packed_find(at->packed, &least);
+        else
+            wfre_packed_seek(at, &least);
+        for (; at->rank < at->packed->rows && at->row.field[0] == least.field[0] &&
+               at->row.field[1] == term;
+             wfre_packed_next(at)) {
+            wfre_text_clear(&o->text);
+            if (!wfre_labels_text(&o->labels, at->row.field[2], &o->text))
+                continue;
+            wfre_name text = {o->text.data, o->text.length};
+            bool same = text.length == shown.length &&
+                        (text.length == 0 || memcmp(text.bytes, shown.bytes, text.length) == 0);
+            if (o->text.failed || (!same && !add_text(x, text)))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool add_item(wfre_name_index *x, uint32_t item, wfre_text *local)
 {
     wfre_name name = name_of(x, item), label = label_of(x, item);
@@ -81,6 +126,7 @@ wfre_status wfre_name_index_create(const wfre_graph *graph, bool of_relations,
 {
     wfre_status status = WFRE_OK;
     wfre_text local = {0};
+    other_labels others = {0};
     wfre_name_index *x = wfre_alloc_zero(1, sizeof *x);
     if (!x)
         return wfre_fail_memory(error, "indexing names");
@@ -92,10 +138,11 @@ wfre_status wfre_name_index_create(const wfre_graph *graph, bool of_relations,
     if (!x->begin || !x->counts || !WFRE_RESERVE(&x->bytes, &x->capacity, 1))
         TRY(wfre_fail_memory(error, "indexing names"));
     x->bytes[x->length++] = '\0';
+    open_labels(&others, x);
     for (uint32_t item = 0; item < x->items; item++) {
         x->begin[item] = x->length;
         x->counts[item] = count_of(x, item);
-        if (!add_item(x, item, &local))
+        if (!add_item(x, item, &local) || !add_labels(x, item, &others))
             TRY(wfre_fail_memory(error, "indexing names"));
     }
     x->begin[x->items] = x->length;
@@ -104,6 +151,7 @@ wfre_status wfre_name_index_create(const wfre_graph *graph, bool of_relations,
     x = NULL;
 cleanup:
     wfre_text_free(&local);
+    wfre_text_free(&others.text);
     wfre_name_index_free(x);
     return status;
 }

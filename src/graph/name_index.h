@@ -25,7 +25,7 @@ typedef enum wfre_name_match {
     WFRE_NAME_PART
 } wfre_name_match;
 
-/* Calls `found` for every item that has the text in its label, its name or, of an IRI, its local
+/* Calls `found` for every item that has the text in a label, its name or, of an IRI, its local
  * name, in ascending order, with the best way in which it does; `length` is that of the text that
  * fits so. An empty text begins all. Whole IRIs are searched for if the text has "://". */
 typedef void wfre_name_found(void *context, uint32_t item, wfre_name_match match, size_t length);

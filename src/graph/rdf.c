@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "graph/image.h"
 #include "graph/iri.h"
+#include "graph/labels.h"
 
 #define XSD_STRING "http://www.w3.org/2001/XMLSchema#string"
 #define RDF_LANG_STRING "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
@@ -186,10 +187,20 @@ static bool next_prefix(const wfre_graph *graph, size_t *at, wfre_name *name, wf
     return true;
 }
 
-/* Not a prefix but something else that is kept with them: "@base", "@graph". */
+/* Not a prefix but something else that is kept with them: "@base", "@label", "@graph". */
 static bool is_other(wfre_name name)
 {
     return name.length > 0 && name.bytes[0] == '@';
+}
+
+bool wfre_graph_own_label(const wfre_graph *graph, size_t index, wfre_name *iri)
+{
+    wfre_name name;
+    size_t at = 0;
+    while (next_prefix(graph, &at, &name, iri))
+        if (equals(name, WFRE_LABEL_LINE) && index-- == 0)
+            return true;
+    return false;
 }
 
 wfre_name wfre_graph_base(const wfre_graph *graph)

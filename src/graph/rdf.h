@@ -80,6 +80,9 @@ wfre_rdf_id wfre_rdf_relation_term(const wfre_rdf *rdf, wfre_relation relation);
 WFRE_NODISCARD wfre_status wfre_rdf_label(const wfre_rdf *rdf, wfre_rdf_id id, wfre_text *scratch,
                                           wfre_name *label, wfre_error *error);
 
+/* The label properties that were named at import, beside the usual ones; false at the end. */
+bool wfre_graph_own_label(const wfre_graph *graph, size_t index, wfre_name *iri);
+
 /* Prefixes: wfre_graph_prefix and wfre_graph_base of wfre/graph.h. */
 /* The IRI of a prefix given without its colon; e and r stand for wfre_graph_base with "e:" and "r:"
  * unless a source declared them. Appended to `iri`; false if there is none. */

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "graph/builder.h"
 #include "graph/image.h"
+#include "graph/labels.h"
 #include "graph/rdf_named.h"
 
 static wfre_status put_terms(wfre_image_writer *to, const wfre_attribute_sections *from,
@@ -156,7 +157,8 @@ cleanup:
     return status;
 }
 
-/* "name <TAB> IRI <LF>" each, in the order of declaration; "@base" is the base. */
+/* "name <TAB> IRI <LF>" each, in the order of declaration; "@base" is the base, and "@label"
+ * another label property. */
 static wfre_status put_prefixes(wfre_image_writer *to, const wfre_graph_builder *builder,
                                 wfre_error *error)
 {
@@ -174,6 +176,13 @@ static wfre_status put_prefixes(wfre_image_writer *to, const wfre_graph_builder 
         wfre_text_append(&text, name, length);
         wfre_text_char(&text, '\t');
         wfre_text_append(&text, iri.bytes, iri.length);
+        wfre_text_char(&text, '\n');
+    }
+    for (uint32_t i = 0; i < builder->own_labels.count; i++) {
+        size_t length;
+        const char *iri = wfre_strings_get(&builder->own_labels, i, &length);
+        wfre_text_add(&text, WFRE_LABEL_LINE "\t");
+        wfre_text_append(&text, iri, length);
         wfre_text_char(&text, '\n');
     }
     TRY(wfre_text_status(&text, "writing prefixes", error));

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "graph/labels.h"
 #include "wfre/query.h"
 
 /* ---- characters --------------------------------------------------------------------------- */
@@ -151,6 +152,29 @@ static wfre_status scan_quoted(wfre_cursor *cursor, wfre_symbol *symbol)
     return WFRE_OK;
 }
 
+/* "label"@language: the name is all of it, its quotes being double ones and the rest as it was
+ * written (wfre_graph_find_entity takes it so). */
+static wfre_status scan_language(wfre_cursor *cursor, wfre_symbol *symbol)
+{
+    const char *rest = cursor->text + cursor->at + 1;
+    size_t length = wfre_language_length(rest, cursor->length - cursor->at - 1);
+    if (length == 0)
+        return wfre_fail(cursor->error, WFRE_ERR_FORMAT, cursor->at + 1,
+                         "expected a language, as in \"Munich\"@en");
+    size_t whole = symbol->length + length + 3;
+    char *bytes = wfre_arena_alloc(cursor->arena, whole, 1);
+    if (!bytes)
+        return wfre_fail_memory(cursor->error, "reading a name");
+    bytes[0] = '"';
+    memcpy(bytes + 1, symbol->bytes, symbol->length);
+    memcpy(bytes + 1 + symbol->length, "\"@", 2);
+    memcpy(bytes + 3 + symbol->length, rest, length);
+    symbol->bytes = bytes;
+    symbol->length = whole;
+    cursor->at += 1 + length;
+    return WFRE_OK;
+}
+
 /* The length of <...> without blanks; 0 if the text does not begin with one. */
 static size_t bracketed_length(const char *text, size_t length)
 {
@@ -201,6 +225,8 @@ wfre_status wfre_scan_symbol(wfre_cursor *cursor, bool relation, wfre_symbol *sy
     *symbol = (wfre_symbol){.offset = cursor->at, .id = WFRE_NONE};
     if (first == '"' || first == '\'') {
         wfre_status status = scan_quoted(cursor, symbol);
+        if (status == WFRE_OK && cursor->at < cursor->length && cursor->text[cursor->at] == '@')
+            status = scan_language(cursor, symbol);
         if (status != WFRE_OK)
             return status;
         const char *rest = cursor->text + cursor->at;
@@ -236,6 +262,7 @@ typedef struct kind {
     void (*print)(wfre_text *text, const wfre_graph *graph, uint32_t id);
     wfre_name (*name)(const wfre_graph *graph, uint32_t id);
     wfre_name (*label)(const wfre_graph *graph, uint32_t id);
+    bool relations;
 } kind;
 
 static const kind ENTITY = {
@@ -259,7 +286,10 @@ static const kind RELATION = {
     .print = wfre_print_relation,
     .name = wfre_graph_relation_name,
     .label = wfre_graph_relation_label,
+    .relations = true,
 };
+
+enum { NAMED = 5 }; /* in a message about an unknown name */
 
 static bool has_label(const kind *k, const wfre_graph *graph, uint32_t id,
                       const wfre_symbol *symbol)
@@ -303,27 +333,50 @@ static void show_name(wfre_text *text, wfre_name name)
         print_quoted(text, name);
 }
 
-static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol)
+/* Keeps those that the text is a label of, shown or in any language; false if none is: the label is
+ * not the trouble. One that only one has would have been found. */
+static bool keep_labelled(const wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol,
+                          uint32_t ids[NAMED], size_t *count)
 {
-    uint32_t ids[WFRE_NEAREST];
-    size_t found = k->nearest(cursor->graph, symbol->bytes, symbol->length, ids, 5);
-    bool ambiguous = false; /* a label that only one had would have been found */
-    for (size_t i = 0; i < found; i++)
-        ambiguous = ambiguous || has_label(k, cursor->graph, ids[i], symbol);
-    wfre_text list = {0};
-    for (size_t i = 0; i < found; i++) {
-        if (ambiguous && !has_label(k, cursor->graph, ids[i], symbol))
-            continue;
-        wfre_text_add(&list, list.length == 0 ? "" : ", ");
-        k->print(&list, cursor->graph, ids[i]);
+    size_t kept = 0;
+    uint32_t labelled[NAMED];
+    for (size_t i = 0; i < *count; i++)
+        if (has_label(k, cursor->graph, ids[i], symbol))
+            ids[kept++] = ids[i];
+    if (kept == 0) {
+        wfre_name text = {symbol->bytes, symbol->length};
+        kept = wfre_graph_labelled(cursor->graph, k->relations, text, labelled, NAMED);
+        kept = kept > 1 ? kept : 0;
+        memcpy(ids, labelled, kept * sizeof *ids);
+    }
+    *count = kept > 0 ? kept : *count;
+    return kept > 0;
+}
+
+static void list_names(const wfre_cursor *cursor, const kind *k, const uint32_t *ids, size_t count,
+                       bool with_labels, wfre_text *list)
+{
+    for (size_t i = 0; i < count; i++) {
+        wfre_text_add(list, i == 0 ? "" : ", ");
+        k->print(list, cursor->graph, ids[i]);
         wfre_name name = k->name(cursor->graph, ids[i]), label = k->label(cursor->graph, ids[i]);
-        if (!ambiguous && name.bytes != label.bytes) {
-            wfre_text_add(&list, " (");
-            show_name(&list, label);
-            wfre_text_char(&list, ')');
+        if (with_labels && name.bytes != label.bytes) {
+            wfre_text_add(list, " (");
+            show_name(list, label);
+            wfre_text_char(list, ')');
         }
     }
-    wfre_text shown = {0};
+}
+
+static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol)
+{
+    uint32_t ids[NAMED];
+    wfre_name near = {symbol->bytes, symbol->length}, language;
+    (void)wfre_label_parts(near, &near, &language);
+    size_t found = k->nearest(cursor->graph, near.bytes, near.length, ids, NAMED);
+    bool ambiguous = keep_labelled(cursor, k, symbol, ids, &found);
+    wfre_text list = {0}, shown = {0};
+    list_names(cursor, k, ids, found, !ambiguous, &list);
     show_name(&shown, (wfre_name){symbol->bytes, symbol->length});
     wfre_status status;
     if (list.failed || shown.failed)
@@ -338,8 +391,7 @@ static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_s
                       k->one, shown.data, found ? "; the nearest: " : "", found ? list.data : "");
     for (size_t i = 0; i < found; i++) {
         wfre_name name = k->name(cursor->graph, ids[i]);
-        if (!ambiguous || has_label(k, cursor->graph, ids[i], symbol))
-            wfre_error_near(cursor->error, name.bytes, name.length);
+        wfre_error_near(cursor->error, name.bytes, name.length);
     }
     wfre_text_free(&shown);
     wfre_text_free(&list);

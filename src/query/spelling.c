@@ -3,10 +3,12 @@
  * Distance is the number of single-byte edits (insert, delete, replace, swap two neighbours), with
  * letter case and the difference of blank, '_' and '-' ignored: to the whole name or, for one edit
  * more, to the best beginning of it ("dog" is near "dog.n.01") or, for two more, to the best part
- * of it ("film" is near "/film/director/film"). Myers' bit-parallel algorithm handles one byte of a
- * name in a dozen instructions, so a million names take well under a second. */
+ * of it ("film" is near "/film/director/film"). Labels count in all languages. Myers' bit-parallel
+ * algorithm handles one byte of a name in a dozen instructions, so a million names take well under
+ * a second. */
 #include <string.h>
 
+#include "graph/labels.h"
 #include "wfre/query.h"
 
 enum {
@@ -91,51 +93,92 @@ static bool better(const candidate *a, const candidate *b)
     return a->length != b->length ? a->length < b->length : a->id < b->id;
 }
 
-static size_t nearest(const wfre_graph *graph, const name_function *functions, uint32_t count,
-                      uint32_t step, const char *text, size_t length, uint32_t *ids,
-                      size_t capacity)
-{
+typedef struct ranking {
+    pattern pattern;
     candidate best[WFRE_NEAREST];
-    size_t found = 0;
-    pattern p;
+    size_t found, capacity;
+    const wfre_labels *labels;
+} ranking;
+
+static bool is_wanted(const ranking *r, const candidate *next)
+{
+    return next->distance != SIZE_MAX &&
+           (r->found < r->capacity || better(next, &r->best[r->found - 1]));
+}
+
+/* Takes a candidate in, or the better of two ways in which an id is near. */
+static void offer(ranking *r, const candidate *next)
+{
+    if (!is_wanted(r, next))
+        return;
+    size_t at = 0;
+    while (at < r->found && r->best[at].id != next->id)
+        at++;
+    if (at < r->found && !better(next, &r->best[at]))
+        return;
+    if (at == r->found)
+        at = r->found < r->capacity ? r->found++ : r->found - 1;
+    for (; at > 0 && better(next, &r->best[at - 1]); at--)
+        r->best[at] = r->best[at - 1];
+    r->best[at] = *next;
+}
+
+/* A label in some language. */
+static void offer_label(void *context, uint32_t rank, wfre_name begin, size_t length)
+{
+    ranking *r = context;
+    uint32_t items[WFRE_NEAREST];
+    wfre_labelled having = {items, 0, WFRE_NEAREST};
+    candidate next = {distance(&r->pattern, begin), length, 0};
+    if (!is_wanted(r, &next))
+        return;
+    wfre_labels_subjects(r->labels, rank, &having);
+    for (size_t i = 0; i < having.count; i++) {
+        next.id = r->labels->of_relations ? 2 * items[i] : items[i];
+        offer(r, &next);
+    }
+}
+
+static size_t nearest(const wfre_graph *graph, const name_function *functions, bool relations,
+                      const char *text, size_t length, uint32_t *ids, size_t capacity)
+{
+    ranking r = {.capacity = capacity < WFRE_NEAREST ? capacity : WFRE_NEAREST};
+    wfre_labels labels;
+    char buffer[NAME_LIMIT];
     if (length == 0 || capacity == 0)
         return 0;
-    prepare(&p, text, length);
-    capacity = capacity < WFRE_NEAREST ? capacity : WFRE_NEAREST;
-    for (uint32_t id = 0; id < count; id += step) {
+    prepare(&r.pattern, text, length);
+    uint32_t count = relations ? wfre_graph_relations(graph) : wfre_graph_entities(graph);
+    for (uint32_t id = 0; id < count; id += relations ? 2 : 1) {
         candidate next = {SIZE_MAX, 0, id};
         const char *seen = NULL; /* the label of an entity without one is its name */
         for (int i = 0; i < 2; i++) {
             wfre_name name = functions[i](graph, id);
-            size_t d = name.bytes != seen ? distance(&p, name) : SIZE_MAX;
+            size_t d = name.bytes != seen ? distance(&r.pattern, name) : SIZE_MAX;
             if (d < next.distance)
                 next = (candidate){d, name.length, id};
             seen = name.bytes;
         }
-        if (next.distance == SIZE_MAX || (found == capacity && !better(&next, &best[found - 1])))
-            continue;
-        size_t at = found < capacity ? found++ : found - 1;
-        for (; at > 0 && better(&next, &best[at - 1]); at--)
-            best[at] = best[at - 1];
-        best[at] = next;
+        offer(&r, &next);
     }
-    for (size_t i = 0; i < found; i++)
-        ids[i] = best[i].id;
-    return found;
+    r.labels = &labels;
+    if (wfre_labels_open(&labels, graph, relations))
+        wfre_labels_walk(&labels, (wfre_name){NULL, 0}, buffer, sizeof buffer, offer_label, &r);
+    for (size_t i = 0; i < r.found; i++)
+        ids[i] = r.best[i].id;
+    return r.found;
 }
 
 size_t wfre_nearest_entities(const wfre_graph *graph, const char *text, size_t length,
                              wfre_entity *entities, size_t capacity)
 {
     static const name_function FUNCTIONS[] = {wfre_graph_entity_name, wfre_graph_entity_label};
-    return nearest(graph, FUNCTIONS, wfre_graph_entities(graph), 1, text, length, entities,
-                   capacity);
+    return nearest(graph, FUNCTIONS, false, text, length, entities, capacity);
 }
 
 size_t wfre_nearest_relations(const wfre_graph *graph, const char *text, size_t length,
                               wfre_relation *relations, size_t capacity)
 {
     static const name_function FUNCTIONS[] = {wfre_graph_relation_name, wfre_graph_relation_label};
-    return nearest(graph, FUNCTIONS, wfre_graph_relations(graph), 2, text, length, relations,
-                   capacity);
+    return nearest(graph, FUNCTIONS, true, text, length, relations, capacity);
 }

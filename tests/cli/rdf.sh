@@ -90,5 +90,34 @@ show wfre ask old.kg '?x : "is parent of"(ann, ?x)' --split train
 show wfre ask old.kg '?x : "is parent of"(ann, ?x)' --split valid
 wfre export old.kg -o old.nt && cat old.nt
 
+# labels in all languages are names; one of them is shown
+cat >towns.ttl <<'TTL'
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix ex: <http://ex.org/> .
+ex:m rdfs:label "Munich"@en, "München"@de ; ex:in ex:b .
+ex:b rdfs:label "Bavaria"@en, "Bayern"@de ; skos:prefLabel "Freistaat Bayern"@de-DE ; ex:nick "Weißblau"@de .
+ex:f rdfs:label "FC Bayern"@en, "Bayern"@de ; ex:in ex:m .
+ex:in rdfs:label "in"@en, "liegt in"@de .
+ex:g rdfs:label "Gift"@en ; ex:in ex:m .
+ex:p rdfs:label "Poison"@en, "Gift"@de ; ex:in ex:b .
+TTL
+wfre import towns.ttl -o towns.kg --label-property http://ex.org/nick >/dev/null
+towns() { show wfre ask towns.kg "$@" 2>&1; }
+towns '?x : in(München, ?x)'
+towns '?x : in("München"@de, ?x)'
+towns "?x : 'liegt in'@de^-1('freistaat bayern'@DE, ?x)"
+towns '(p,in,(e,münchen))'
+towns '?x : in("München"@en, ?x)'
+towns '?x : in(Münchn, ?x)'
+towns '?x : in(?x, Bayern)'
+towns '?x : in(?x, "Bayern"@de)'
+towns '?x : in(Gift, ?x)'
+towns '?x : in("Gift"@de, ?x)'
+towns '?x : in("Gift"@, ?x)'
+towns 'describe weißblau'
+show wfre find towns.kg bayern
+show wfre find towns.kg liegt
+
 # a base is what says so, not the line of a named graph that comes first
 show wfre ask q.kg 'SELECT * { VALUES ?x { e:a } }' --format tsv

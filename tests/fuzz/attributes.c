@@ -9,6 +9,7 @@
 #include "graph/image.h"
 #include "graph/rdf.h"
 #include "snapshot.h"
+#include "wfre/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
@@ -31,14 +32,15 @@ static void add(wfre_graph_builder *builder, wfre_rdf_value s, const char *p, wf
         abort();
 }
 
-/* Two entities, some 90 attributes of all kinds, two prefixes, two named graphs. */
+/* Two entities, some 90 attributes of all kinds, two prefixes, a label property, two named
+ * graphs. */
 static wfre_graph *make_graph(void)
 {
     wfre_graph_builder *builder;
     wfre_graph *graph;
     wfre_entity a, b;
     wfre_relation r;
-    uint32_t graphs[2];
+    uint32_t graphs[2], own;
     if (wfre_graph_builder_create(&builder, NULL) != WFRE_OK ||
         wfre_graph_builder_entity(builder, "http://x/a", 10, &a, NULL) != WFRE_OK ||
         wfre_graph_builder_entity(builder, "http://x/b", 10, &b, NULL) != WFRE_OK ||
@@ -46,6 +48,7 @@ static wfre_graph *make_graph(void)
         wfre_graph_builder_triple(builder, WFRE_TRAIN, a, r, b, NULL) != WFRE_OK ||
         wfre_graph_builder_prefix(builder, name_of("x"), name_of("http://x/"), NULL) != WFRE_OK ||
         wfre_graph_builder_prefix(builder, name_of(""), name_of("http://y/"), NULL) != WFRE_OK ||
+        wfre_strings_intern(&builder->own_labels, "http://x/p", 10, &own, NULL) != WFRE_OK ||
         wfre_strings_intern(&builder->graphs, "http://x/g", 10, &graphs[0], NULL) != WFRE_OK ||
         wfre_strings_intern(&builder->graphs, "http://x/h", 10, &graphs[1], NULL) != WFRE_OK ||
         wfre_quads_add(&builder->named, graphs[1], a, r / 2, b, NULL) != WFRE_OK)
@@ -95,6 +98,18 @@ static void ask_pattern(const wfre_rdf *rdf, const wfre_rdf_triple *pattern, wfr
     wfre_rdf_column_free(&column);
 }
 
+/* Texts as labels: as they are, in a language, in other case, misspelt. */
+static void use_labels(const wfre_graph *graph)
+{
+    uint32_t ids[WFRE_NEAREST];
+    sink = wfre_graph_find_entity(graph, "text 5", 6);
+    sink = wfre_graph_find_entity(graph, "\"text 5\"@en", 11);
+    sink = wfre_graph_find_entity(graph, "TEXT-7", 6);
+    sink = wfre_graph_find_relation(graph, "text 39", 7);
+    sink = wfre_nearest_entities(graph, "tekst 5", 7, ids, WFRE_NEAREST);
+    sink = wfre_nearest_relations(graph, "tekst 5", 7, ids, WFRE_NEAREST);
+}
+
 /* Every term, and patterns with each of them; of a valid graph each term is found by its value. */
 static void use(const wfre_graph *graph, bool valid)
 {
@@ -102,6 +117,7 @@ static void use(const wfre_graph *graph, bool valid)
     wfre_text scratch = {0};
     if (wfre_rdf_open(graph, WFRE_TEST, &rdf, NULL) != WFRE_OK)
         return;
+    use_labels(graph);
     const wfre_rdf_triple all = {{WFRE_NONE, WFRE_NONE, WFRE_NONE}};
     ask_pattern(rdf, &all, WFRE_NONE);
     for (size_t i = 0; i < wfre_rdf_named_count(rdf) && i < 10; i++) {

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "graph/builder.h"
 #include "graph/import.h"
+#include "wfre/query.h"
 
 /* ---- a folder of source files ------------------------------------------------------------- */
 
@@ -104,6 +105,68 @@ static void test_rdf(void **state)
     assert_true(has(graph, "http://x/a", "http://x/age",
                     "\"4\"^^<http://www.w3.org/2001/XMLSchema#integer>"));
     assert_true(has(graph, "http://x/a", "age", "4")); /* by labels */
+    wfre_graph_close(graph);
+    remove_folder(&s);
+}
+
+#define CITIES                                                                                     \
+    "@prefix ex: <http://x/> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"         \
+    "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"                                     \
+    "ex:m ex:in ex:b ; rdfs:label \"Munich\"@en, \"M\u00FCnchen\"@de, \"Monaco\"@it .\n"           \
+    "ex:c ex:in ex:b ; rdfs:label \"Monaco\"@en ; skos:prefLabel \"The Rock\"@en-GB .\n"           \
+    "ex:b rdfs:label \"Bavaria\"@en, \"Bayern\"@de ; ex:nick \"Freistaat\", \"Land\" .\n"          \
+    "ex:f ex:in ex:m ; rdfs:label \"FCB\"@en, \"Bayern\"@de .\n"                                   \
+    "ex:in rdfs:label \"in\"@en, \"liegt in\"@de ; rdfs:comment \"Lage\"@de .\n"
+
+static wfre_entity find(const wfre_graph *graph, const char *text)
+{
+    return wfre_graph_find_entity(graph, text, strlen(text));
+}
+
+/* Entities are m, b, c, f: one label is shown, but all of them are names. */
+static void test_labels(void **state)
+{
+    (void)state;
+    sources s;
+    make_folder(&s);
+    const char *path = PUT(&s, "g.ttl", CITIES);
+    const wfre_import_options own = {.label_property = "http://x/nick"};
+    wfre_entity ids[WFRE_NEAREST];
+    wfre_graph *graph;
+    assert_ok(import_one(&s, path, NULL, NULL, &graph, error));
+    wfre_entity m = find(graph, "http://x/m"), b = find(graph, "http://x/b");
+    wfre_entity c = find(graph, "http://x/c");
+    assert_int_equal(find(graph, "M\u00FCnchen"), m);
+    assert_int_equal(find(graph, "\"M\u00FCnchen\"@de"), m);
+    assert_int_equal(find(graph, "\"M\u00FCnchen\"@DE"), m);
+    assert_int_equal(find(graph, "\"M\u00FCnchen\"@en"), WFRE_NONE);
+    assert_int_equal(find(graph, "\"M\u00FCnchen\"@d"), WFRE_NONE);
+    assert_int_equal(find(graph, "\"M\u00FCnchen\"@"), WFRE_NONE);
+    assert_int_equal(find(graph, "m\u00DCNCHEN"), m); /* in other case */
+    assert_int_equal(find(graph, "\"m\u00DCNCHEN\"@de"), m);
+    assert_int_equal(find(graph, "Monaco"), c); /* what is shown comes first */
+    assert_int_equal(find(graph, "\"Monaco\"@it"), m);
+    assert_int_equal(find(graph, "the rock"), c);
+    assert_int_equal(find(graph, "\"The Rock\"@en"), c); /* a region of it */
+    assert_int_equal(find(graph, "Bayern"), WFRE_NONE);  /* of two */
+    assert_int_equal(find(graph, "Freistaat"), WFRE_NONE);
+    assert_int_equal(find(graph, "Lage"), WFRE_NONE); /* no label */
+    assert_int_equal(wfre_graph_find_relation(graph, "liegt in", 8), 0);
+    assert_int_equal(wfre_graph_find_relation(graph, "Liegt_In", 8), 0);
+    assert_int_equal(wfre_graph_find_relation(graph, "\"liegt in\"@de", 13), 0);
+    assert_int_equal(wfre_graph_find_relation(graph, "Bayern", 6), WFRE_NONE);
+    assert_int_equal(wfre_nearest_entities(graph, "Mnchen", 6, ids, 8), 1);
+    assert_int_equal(ids[0], m);
+    assert_int_equal(wfre_nearest_entities(graph, "Bayrn", 5, ids, 8), 2);
+    assert_int_equal(wfre_nearest_relations(graph, "liegt", 5, ids, 8), 1);
+    wfre_graph_close(graph);
+
+    assert_ok(import_one(&s, path, &own, NULL, &graph, error)); /* the snapshot knows it */
+    assert_int_equal(find(graph, "Freistaat"), b);
+    assert_int_equal(find(graph, "land"), b);
+    wfre_name prefix, iri;
+    assert_false(wfre_graph_prefix(graph, 3, &prefix, &iri));
+    assert_text(wfre_graph_base(graph), "urn:wfre:");
     wfre_graph_close(graph);
     remove_folder(&s);
 }
@@ -301,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_rdf),    cmocka_unit_test(test_wordnet),
         cmocka_unit_test(test_betae),  cmocka_unit_test(test_holdout),
         cmocka_unit_test(test_memory), cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_labels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
