@@ -4,6 +4,7 @@
  * say what goes in and out. Triples whose predicate has edges, and EXISTS and NOT EXISTS of such,
  * are the question. Triples of attributes and the other filters restrict the answers by what the
  * graph says. OPTIONAL is filled in when the answers are there. */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -13,6 +14,7 @@
 typedef struct splitter {
     wfre_sq_exec *x;
     bool fixed; /* what goes in and out is known without looking */
+    bool has_top, has_threshold;
     wfre_arena *arena;
     wfre_sq_prediction *p;
     uint32_t attribute_count;
@@ -60,6 +62,31 @@ static bool read_number(const wfre_sq_term *term, double *number)
     return true;
 }
 
+static bool is_answer(const wfre_sq_prediction *p, wfre_sq_slot slot)
+{
+    for (uint32_t i = 0; i < p->answer_count; i++)
+        if (p->answers[i] == slot)
+            return true;
+    return false;
+}
+
+/* What is said twice, or takes the variable of something else. */
+static wfre_sq_flow check_control(splitter *s, const wfre_sq_triple *t, wfre_name name)
+{
+    const wfre_sq_prediction *p = s->p;
+    wfre_sq_slot slot = t->object.kind == WFRE_SQ_SLOT ? t->object.slot : WFRE_NONE;
+    if (slot != WFRE_NONE && (is_answer(p, slot) || slot == p->probability || slot == p->status))
+        return wfre_sq_refuse(s->x, t->object.offset,
+                              "wfre:answer, wfre:probability and wfre:status each take a variable "
+                              "of their own");
+    if ((wfre_sq_name_is(name, "probability") && p->probability != WFRE_NONE) ||
+        (wfre_sq_name_is(name, "status") && p->status != WFRE_NONE) ||
+        (wfre_sq_name_is(name, "top") && s->has_top) ||
+        (wfre_sq_name_is(name, "threshold") && s->has_threshold))
+        return wfre_sq_refuse(s->x, t->predicate.offset, "this is said twice");
+    return WFRE_SQ_GO;
+}
+
 static wfre_sq_flow control(splitter *s, const wfre_sq_triple *t)
 {
     size_t prefix = sizeof WFRE_SQ_NAMESPACE - 1;
@@ -68,6 +95,8 @@ static wfre_sq_flow control(splitter *s, const wfre_sq_triple *t)
     double number = 0;
     if (s->fixed)
         return WFRE_SQ_GO; /* known already */
+    if (check_control(s, t, name) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
     if (wfre_sq_name_is(name, "answer") && slot)
         return append(s->arena, &s->p->answers, &s->p->answer_count, &t->object.slot,
                       sizeof t->object.slot)
@@ -78,11 +107,13 @@ static wfre_sq_flow control(splitter *s, const wfre_sq_triple *t)
     } else if (wfre_sq_name_is(name, "status") && slot) {
         s->p->status = t->object.slot;
     } else if (wfre_sq_name_is(name, "top") && read_number(&t->object, &number) && number >= 0 &&
-               number <= 1e9) {
+               number <= 1e9 && number == floor(number)) {
         s->p->top = (uint64_t)number;
+        s->has_top = true;
     } else if (wfre_sq_name_is(name, "threshold") && read_number(&t->object, &number) &&
                number >= 0 && number <= 1) {
         s->p->threshold = number;
+        s->has_threshold = true;
     } else {
         return wfre_sq_refuse(
             s->x, t->predicate.offset,
@@ -178,14 +209,6 @@ static wfre_sq_flow add_optional(splitter *s, const wfre_sq_pattern *left)
     copy->children = children;
     s->p->optional = copy;
     return WFRE_SQ_GO;
-}
-
-static bool is_answer(const wfre_sq_prediction *p, wfre_sq_slot slot)
-{
-    for (uint32_t i = 0; i < p->answer_count; i++)
-        if (p->answers[i] == slot)
-            return true;
-    return false;
 }
 
 static wfre_sq_flow split(splitter *s, wfre_sq_pattern *pattern)
@@ -323,6 +346,13 @@ static wfre_sq_flow check_restriction(splitter *s)
         wfre_sq_pattern_mentions(s->p->parts[i], asked);
     if (s->p->restriction)
         wfre_sq_pattern_mentions(s->p->restriction, seen);
+    for (int i = 0; i < 2; i++) {
+        wfre_sq_slot out = i == 0 ? s->p->probability : s->p->status;
+        if (out != WFRE_NONE && (wfre_sq_slots_has(asked, out) || wfre_sq_slots_has(seen, out)))
+            return wfre_sq_refuse(s->x, s->p->service->offset,
+                                  "the variable of wfre:probability or wfre:status is in the "
+                                  "question, too; take a new one");
+    }
     for (wfre_sq_slot slot = 0; slot < s->x->query->slot_count; slot++)
         if (wfre_sq_slots_has(asked, slot) && wfre_sq_slots_has(seen, slot) &&
             !is_answer(s->p, slot))
@@ -353,8 +383,12 @@ static wfre_sq_flow divide_filters(splitter *s)
 
 static wfre_sq_flow split_whole(splitter *s, wfre_sq_pattern *pattern)
 {
-    if (split(s, pattern) != WFRE_SQ_GO ||
-        (s->p->answer_count == 0 && !s->p->whole && find_answer(s) != WFRE_SQ_GO) ||
+    if (split(s, pattern) != WFRE_SQ_GO)
+        return WFRE_SQ_FAIL;
+    if (s->p->part_count == 0 && s->table_count == 0)
+        return wfre_sq_refuse(s->x, s->p->service->offset,
+                              "it has no triples whose predicate is a relation");
+    if ((s->p->answer_count == 0 && !s->p->whole && find_answer(s) != WFRE_SQ_GO) ||
         divide_filters(s) != WFRE_SQ_GO || make_restriction(s) != WFRE_SQ_GO ||
         check_restriction(s) != WFRE_SQ_GO)
         return WFRE_SQ_FAIL;
