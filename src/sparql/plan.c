@@ -71,13 +71,23 @@ static wfre_sq_flow compile_prediction(wfre_sq_planner *pl, wfre_sq_node *node)
     wfre_sq_set_add(pl, all, answers);
     wfre_sq_set_add(pl, node->possible, answers);
     wfre_sq_set_add(pl, node->certain, answers);
+    uint64_t *restricted = wfre_sq_set_new(pl), *sure = wfre_sq_set_new(pl);
+    if (!restricted || !sure)
+        return WFRE_SQ_FAIL;
     const wfre_sq_entry in = {.possible = pl->nothing, .certain = answers};
+    const wfre_sq_entry behind = {.possible = restricted, .certain = sure};
+    wfre_sq_set_add(pl, sure, answers);
     pl->substituted = all;
     GO(wfre_sq_node_room(pl, node, 2));
-    if (p->restriction)
-        GO(wfre_sq_compile(pl, p->restriction, &in, &node->children[node->count++]));
+    if (p->restriction) {
+        GO(wfre_sq_compile(pl, p->restriction, &in, &node->children[node->count]));
+        wfre_sq_set_add(pl, restricted, node->children[node->count]->possible);
+        wfre_sq_set_add(pl, sure, node->children[node->count++]->certain);
+        wfre_sq_set_add(pl, node->possible, restricted);
+        wfre_sq_set_add(pl, node->certain, sure);
+    }
     if (p->optional) {
-        GO(wfre_sq_compile(pl, p->optional, &in, &node->children[node->count++]));
+        GO(wfre_sq_compile(pl, p->optional, &behind, &node->children[node->count++]));
         wfre_sq_set_add(pl, node->possible, node->children[node->count - 1]->possible);
     }
     pl->substituted = outer;

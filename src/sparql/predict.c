@@ -35,10 +35,13 @@ static wfre_sq_flow ask(wfre_sq_exec *x, const wfre_sq_prediction *p, const wfre
 /* ---- rows --------------------------------------------------------------------------------- */
 
 typedef struct predictor {
+    wfre_sq_sink base; /* of what restricts the answers */
     const wfre_sq_prediction *p;
     wfre_sq_node *node;
     wfre_sq_sink *sink;
-    uint64_t predicted; /* rows so far */
+    double probability; /* of the answers at hand */
+    bool proven, counted;
+    uint64_t predicted; /* answers so far */
 } predictor;
 
 static wfre_sq_flow set_slot(wfre_sq_exec *x, wfre_sq_slot slot, const wfre_sq_value *value)
@@ -51,14 +54,18 @@ static wfre_sq_flow set_slot(wfre_sq_exec *x, wfre_sq_slot slot, const wfre_sq_v
     return flow;
 }
 
-static wfre_sq_flow emit_row(wfre_sq_exec *x, predictor *r, double probability, bool proven)
+/* The answers at hand with what restricts them: a row, or one for each way to fill it in. */
+static wfre_sq_flow emit_row(wfre_sq_sink *base, wfre_sq_exec *x)
 {
+    predictor *r = (predictor *)base;
     wfre_sq_value value = {.type = WFRE_SQ_T_DOUBLE};
-    value.real = probability;
+    value.real = r->probability;
     const wfre_sq_value status =
-        wfre_sq_string(proven ? wfre_sq_name("proven", 6) : wfre_sq_name("predicted", 9));
+        wfre_sq_string(r->proven ? wfre_sq_name("proven", 6) : wfre_sq_name("predicted", 9));
+    r->predicted += !r->proven && !r->counted;
+    r->counted = true;
     wfre_sq_flow flow = set_slot(x, r->p->status, &status);
-    if (flow == WFRE_SQ_GO && !isnan(probability))
+    if (flow == WFRE_SQ_GO && !isnan(r->probability))
         flow = set_slot(x, r->p->probability, &value);
     if (flow == WFRE_SQ_GO)
         flow = r->p->optional
@@ -71,10 +78,21 @@ static wfre_sq_flow emit_row(wfre_sq_exec *x, predictor *r, double probability, 
     return flow;
 }
 
-static wfre_sq_flow allowed(wfre_sq_exec *x, const predictor *r, bool *yes)
+/* The rows of the answers at hand: none if they do not pass. */
+static wfre_sq_flow emit_rows(wfre_sq_exec *x, predictor *r, double probability, bool proven)
 {
-    *yes = true;
-    return r->p->restriction ? wfre_sq_exists(x, r->node->children[0], yes) : WFRE_SQ_GO;
+    bool passes = true;
+    r->probability = probability;
+    r->proven = proven;
+    r->counted = false;
+    if (r->p->restriction && !r->p->unknown)
+        return wfre_sq_run(x, r->node->children[0], &r->base);
+    if (r->p->restriction) { /* behind a plain query each answer comes once */
+        wfre_sq_flow flow = wfre_sq_exists(x, r->node->children[0], &passes);
+        if (flow != WFRE_SQ_GO)
+            return flow;
+    }
+    return passes ? emit_row(&r->base, x) : WFRE_SQ_GO;
 }
 
 static wfre_sq_flow predict_slot(wfre_sq_exec *x, predictor *r, wfre_sq_maker *m, uint32_t index,
@@ -85,18 +103,10 @@ static wfre_sq_flow take(wfre_sq_exec *x, predictor *r, wfre_sq_maker *m, uint32
                          wfre_entity entity, double probability, bool proven)
 {
     wfre_sq_slot slot = r->p->answers[index];
-    bool last = index + 1 == r->p->answer_count, yes = true;
-    wfre_sq_flow flow = WFRE_SQ_GO;
+    bool last = index + 1 == r->p->answer_count;
     x->row[slot] = m->given[slot] = entity;
-    if (!last) {
-        flow = predict_slot(x, r, m, index + 1, probability, proven);
-    } else {
-        flow = allowed(x, r, &yes);
-        if (flow == WFRE_SQ_GO && yes) {
-            r->predicted += !proven;
-            flow = emit_row(x, r, probability, proven);
-        }
-    }
+    wfre_sq_flow flow = last ? emit_rows(x, r, probability, proven)
+                             : predict_slot(x, r, m, index + 1, probability, proven);
     x->row[slot] = m->given[slot] = WFRE_NONE;
     return flow;
 }
@@ -139,7 +149,7 @@ static wfre_sq_flow predict_slot(wfre_sq_exec *x, predictor *r, wfre_sq_maker *m
 
 wfre_sq_flow wfre_sq_run_predict(wfre_sq_exec *x, wfre_sq_node *node, wfre_sq_sink *sink)
 {
-    predictor r = {.p = node->prediction, .node = node, .sink = sink};
+    predictor r = {.base = {emit_row}, .p = node->prediction, .node = node, .sink = sink};
     wfre_sq_maker m = {.x = x, .p = r.p};
     size_t slots = x->query->slot_count;
     if (!x->options->session)

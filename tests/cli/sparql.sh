@@ -132,3 +132,5 @@ awk 'BEGIN { print "@prefix : <http://x/> ."
 wfre import ages.ttl -o ages.kg --holdout 0.1 >/dev/null
 wfre train ages.kg -o ages.safetensors --dim 20 --bases 3 --batch 32 --negatives 16 --steps 30 --validate 2 --calibrate 6 >/dev/null 2>&1
 wfre ask ages.kg ages.safetensors "$P SELECT ?s (COUNT(*) AS ?n) (MIN(?v) >= 12 && MAX(?v) < 20 AS ?within) { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:status ?s ; wfre:top 6 . { :e0 :r1 ?x . ?x :age ?a FILTER(?a >= 12 && ?a < 20) } } ?x :age ?v } GROUP BY ?s" --format csv
+# Their variables are bound, as in the same pattern without a model; OPTIONAL sees them.
+wfre ask ages.kg ages.safetensors "$P SELECT ?s (COUNT(*) AS ?n) (MIN(?a = ?v) AS ?same) (MIN(COALESCE(?o, 15)) >= 15 AS ?only) { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:status ?s ; wfre:top 6 . { :e0 :r1|:r2|:r3 ?x . ?x :age ?a FILTER(?a >= 12 || ?a = 3) OPTIONAL { ?x :age ?o FILTER (?a >= 15) } } } ?x :age ?v } GROUP BY ?s ORDER BY ?s" --format csv
