@@ -147,7 +147,7 @@ static wfre_sq_flow predict_slot(wfre_sq_exec *x, predictor *r, wfre_sq_maker *m
     return flow;
 }
 
-wfre_sq_flow wfre_sq_run_predict(wfre_sq_exec *x, wfre_sq_node *node, wfre_sq_sink *sink)
+static wfre_sq_flow run(wfre_sq_exec *x, wfre_sq_node *node, wfre_sq_sink *sink)
 {
     predictor r = {.base = {emit_row}, .p = node->prediction, .node = node, .sink = sink};
     wfre_sq_maker m = {.x = x, .p = r.p};
@@ -163,5 +163,54 @@ wfre_sq_flow wfre_sq_run_predict(wfre_sq_exec *x, wfre_sq_node *node, wfre_sq_si
     if (flow == WFRE_SQ_GO)
         flow = predict_slot(x, &r, &m, 0, 1, true);
     wfre_free(m.given);
+    return flow;
+}
+
+/* ---- what is bound already ---------------------------------------------------------------- */
+
+/* Within EXISTS the row may have what is predicted: it is put back, and has to be the same. */
+typedef struct fitter {
+    wfre_sq_sink base;
+    wfre_rdf_id *before; /* of all slots; then room for as many */
+    wfre_sq_sink *sink;
+} fitter;
+
+static wfre_sq_flow fit(wfre_sq_sink *base, wfre_sq_exec *x)
+{
+    const fitter *f = (const fitter *)base;
+    size_t slots = x->query->slot_count;
+    wfre_rdf_id *found = f->before + slots;
+    bool fits = true;
+    for (size_t s = 0; s < slots && fits; s++)
+        fits = f->before[s] == WFRE_NONE || x->row[s] == WFRE_NONE || x->row[s] == f->before[s];
+    if (!fits)
+        return WFRE_SQ_GO;
+    memcpy(found, x->row, slots * sizeof *found);
+    for (size_t s = 0; s < slots; s++)
+        if (x->row[s] == WFRE_NONE)
+            x->row[s] = f->before[s];
+    wfre_sq_flow flow = f->sink->emit(f->sink, x);
+    memcpy(x->row, found, slots * sizeof *found);
+    return flow;
+}
+
+wfre_sq_flow wfre_sq_run_predict(wfre_sq_exec *x, wfre_sq_node *node, wfre_sq_sink *sink)
+{
+    size_t slots = x->query->slot_count;
+    bool bound = false;
+    for (wfre_sq_slot s = 0; s < slots; s++)
+        bound |= x->row[s] != WFRE_NONE && wfre_sq_slots_has(node->possible, s);
+    if (!bound)
+        return run(x, node, sink);
+    fitter f = {{fit}, wfre_alloc(2 * slots, sizeof *f.before), sink};
+    if (!f.before)
+        return wfre_sq_no_memory(x);
+    memcpy(f.before, x->row, slots * sizeof *f.before);
+    for (wfre_sq_slot s = 0; s < slots; s++)
+        if (wfre_sq_slots_has(node->possible, s))
+            x->row[s] = WFRE_NONE;
+    wfre_sq_flow flow = run(x, node, &f.base);
+    memcpy(x->row, f.before, slots * sizeof *f.before);
+    wfre_free(f.before);
     return flow;
 }

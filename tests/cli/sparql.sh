@@ -122,6 +122,9 @@ ask 'SELECT ?x { SERVICE wfre:predict { e:e0 r:r9 ?x } }'
 for wrong in 'wfre:top 1.5' 'wfre:top 1 ; wfre:top 2' 'wfre:probability ?x' 'wfre:answer ?x' 'wfre:status ?s ; wfre:probability ?s' 'wfre:threshold 0.1, 0.2'; do
     ask "SELECT * { SERVICE wfre:predict { [] wfre:answer ?x ; $wrong . e:e0 r:r1 ?x } }" | sed -n 2p
 done
+# Within EXISTS the row keeps what it has, and the answers have to be it.
+ask 'SELECT ?x { VALUES ?x { e:e1 e:e0 e:e9 } FILTER EXISTS { SERVICE wfre:predict { [] wfre:top 0 . e:e0 r:r1 ?x } } }'
+ask 'SELECT ?x ?s { VALUES (?x ?s) { (e:e1 "proven") (e:e1 "predicted") (e:e9 "proven") } FILTER NOT EXISTS { SERVICE wfre:predict { [] wfre:top 0 ; wfre:status ?s . e:e0 r:r1 ?x } } }'
 show wfre ask g.kg "$P SELECT ?x { SERVICE wfre:predict { e:e0 r:r1 ?x } }"
 # Predicted triples as a graph: nodes of the template's own carry the probability.
 wfre ask g.kg m.safetensors "$P CONSTRUCT { e:e0 r:r1 ?x . [] a wfre:Prediction ; wfre:of ?x ; wfre:probability ?p } { SERVICE wfre:predict { [] wfre:answer ?x ; wfre:probability ?p ; wfre:status ?s ; wfre:top 2 . e:e0 r:r1 ?x } FILTER(?s = 'predicted') }" --format nt |
