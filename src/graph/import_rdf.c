@@ -126,7 +126,7 @@ static wfre_status place_statement(context *c, const wfre_rdf_value *triple, wfr
 }
 
 /* The named graph of a statement; "" is the default graph of a source that may have others. Those
- * that are named by blank nodes cannot be asked for, and are counted. */
+ * that are named by blank nodes cannot be asked for: they are counted, and become part of it. */
 static wfre_status find_graph(context *c, const wfre_rdf_value *graph, wfre_error *error)
 {
     c->graph = c->home;
@@ -134,7 +134,7 @@ static wfre_status find_graph(context *c, const wfre_rdf_value *graph, wfre_erro
         return wfre_strings_intern(&c->job->builder->graphs, graph->text.bytes, graph->text.length,
                                    &c->graph, error);
     c->job->report->named += graph != NULL;
-    if (!c->quads || graph)
+    if (!c->quads)
         return WFRE_OK;
     return wfre_strings_intern(&c->job->builder->graphs, "", 0, &c->graph, error);
 }

@@ -50,6 +50,10 @@ printf '<http://a> <http://p> <http://b> <http://g> .\n<http://a> <http://p> "x"
 show wfre import q.nq -o q.kg
 printf 'PREFIX : <http://x/>\nGRAPH :g { :a :p :b }\n:h { :c :p [] }\n{ :d :p 1 }\n' >t.trig
 show wfre import t.trig -o t.kg
+printf '<http://a> <http://p> <http://b> <http://g> .\n<http://a> <http://p> "x" _:g .\n<http://c> <http://p> <http://d> _:h .\n' >blank.nq
+show wfre import blank.nq -o blank.kg
+wfre export blank.kg -o again.nq && cat again.nq
+show wfre ask blank.kg 'SELECT ?g ?s { GRAPH ?g { ?s ?p ?o } }' --format tsv
 mkdir folder && cp music.ttl q.nq folder && show wfre import folder -o f.kg
 printf '<?xml version="1.0"?>\n<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>\n' >x.rdf
 show wfre import x.rdf -o x.kg
