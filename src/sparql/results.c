@@ -177,9 +177,27 @@ static void json_row(printer *p, const wfre_sparql_term *terms, size_t count)
 
 /* ---- XML ---------------------------------------------------------------------------------- */
 
+/* Every character as it is: readers take a carriage return for a line feed unless it is escaped.
+ * XML lacks the other control characters, and U+FFFE and U+FFFF, even escaped: U+FFFD stands there.
+ */
 static void put_markup(wfre_text *text, wfre_name s)
 {
-    wfre_text_markup(text, s.bytes, s.length);
+    for (size_t i = 0, step; i < s.length; i += step) {
+        unsigned char c = (unsigned char)s.bytes[i];
+        size_t valid = wfre_utf8_sequence(s.bytes + i, s.length - i);
+        step = valid ? valid : 1;
+        bool lacks = (c < ' ' && c != '\t' && c != '\n' && c != '\r') ||
+                     (valid == 3 && (memcmp(s.bytes + i, "\xEF\xBF\xBE", 3) == 0 ||
+                                     memcmp(s.bytes + i, "\xEF\xBF\xBF", 3) == 0));
+        if (!valid || lacks)
+            wfre_text_add(text, "\xEF\xBF\xBD");
+        else if (c == '\r')
+            wfre_text_add(text, "&#13;");
+        else if (strchr("&<>\"", c))
+            wfre_text_markup(text, s.bytes + i, 1);
+        else
+            wfre_text_append(text, s.bytes + i, step);
+    }
 }
 
 static void xml_head(printer *p)

@@ -19,6 +19,8 @@ show wfre ask a.kg 'SELECT ?x { ?x foaf:knows+ ?x FILTER NOT EXISTS { ?x foaf:na
 printf 'SELECT ?c\n{ ?x :address/:city ?c }\n' >q.rq
 show wfre ask a.kg --file q.rq --format csv
 show wfre ask a.kg 'SELECT ?c { ?x :address/:city ?c }' --json
+# What XML has, its readers get back: carriage returns, and marks that turn the direction of writing.
+show wfre ask a.kg 'SELECT ?t { VALUES ?t { "a\rb\n\tc \"<&>\" \u007F\u0085\u200F\u202E\u0001\uFFFF" } }' --format xml | cat -A
 # Named graphs: what is in which, FROM, and what GRAPH does not see.
 cat >g.trig <<'TRIG'
 @prefix : <http://x/> .
