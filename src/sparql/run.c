@@ -129,7 +129,7 @@ typedef struct giver {
     const wfre_sparql_sink *to;
     wfre_sparql_term *terms;
     uint64_t rows;
-    wfre_sq_table made;  /* CONSTRUCT, DESCRIBE: triples that went out already */
+    wfre_sq_table made;  /* CONSTRUCT: triples that went out already; DESCRIBE: their subjects */
     wfre_rdf_id *blanks; /* CONSTRUCT: the blank nodes of the present solution, by slot */
 } giver;
 
@@ -263,32 +263,42 @@ static wfre_sq_flow construct_row(wfre_sq_sink *base, wfre_sq_exec *x)
     return WFRE_SQ_GO;
 }
 
-/* The triples of a subject, and those of the blank nodes that they lead to. */
-static wfre_sq_flow describe_term(wfre_sq_exec *x, giver *g, wfre_rdf_id subject)
+/* The triples of one subject; blank nodes among the objects become subjects, too. */
+static wfre_sq_flow describe_subject(wfre_sq_exec *x, giver *g, wfre_rdf_id subject)
 {
-    wfre_sq_table queue = {.width = 1, .keys = 1};
+    wfre_rdf_scan scan;
+    memset(&scan, 0, sizeof scan);
+    const wfre_rdf_triple pattern = {{subject, WFRE_NONE, WFRE_NONE}};
+    wfre_rdf_triple t;
     size_t index;
     bool fresh;
-    wfre_sq_flow flow = wfre_sq_table_find_or_add(x, &queue, &subject, &index, &fresh, "DESCRIBE");
-    for (size_t i = 0; i < queue.count && flow == WFRE_SQ_GO; i++) {
-        wfre_rdf_scan scan;
-        memset(&scan, 0, sizeof scan);
-        const wfre_rdf_triple pattern = {{queue.rows[i], WFRE_NONE, WFRE_NONE}};
-        wfre_rdf_triple t;
-        wfre_status status = wfre_rdf_scan_open(&scan, x->rdf, &pattern, WFRE_RDF_SPO, x->error);
-        if (status != WFRE_OK)
-            flow = wfre_sq_fail(x, status);
-        while (flow == WFRE_SQ_GO && wfre_rdf_scan_next(&scan, &t)) {
-            flow = give_triple(x, g, t.at);
-            if (flow == WFRE_SQ_GO && wfre_sq_term_kind_of(x, t.at[WFRE_RDF_O]) == WFRE_RDF_BLANK)
-                flow = wfre_sq_table_find_or_add(x, &queue, &t.at[WFRE_RDF_O], &index, &fresh,
-                                                 "DESCRIBE");
-            if (flow == WFRE_SQ_GO)
-                flow = wfre_sq_tick(x);
-        }
-        wfre_rdf_scan_free(&scan);
+    wfre_sq_flow flow = WFRE_SQ_GO;
+    wfre_status status = wfre_rdf_scan_open(&scan, x->rdf, &pattern, WFRE_RDF_SPO, x->error);
+    if (status != WFRE_OK)
+        flow = wfre_sq_fail(x, status);
+    while (flow == WFRE_SQ_GO && wfre_rdf_scan_next(&scan, &t)) {
+        flow = give(x, g, t.at, NULL, 3);
+        if (flow == WFRE_SQ_GO && wfre_sq_term_kind_of(x, t.at[WFRE_RDF_O]) == WFRE_RDF_BLANK)
+            flow = wfre_sq_table_find_or_add(x, &g->made, &t.at[WFRE_RDF_O], &index, &fresh,
+                                             "DESCRIBE");
+        if (flow == WFRE_SQ_GO)
+            flow = wfre_sq_tick(x);
     }
-    wfre_sq_table_free(x, &queue);
+    wfre_rdf_scan_free(&scan);
+    return flow;
+}
+
+/* A term that may have been described already, and what it leads to: a subject has its triples to
+ * itself, so that the subjects are all that has to be remembered. */
+static wfre_sq_flow describe_term(wfre_sq_exec *x, giver *g, wfre_rdf_id subject)
+{
+    size_t index;
+    bool fresh;
+    g->made.width = g->made.keys = 1;
+    wfre_sq_flow flow =
+        wfre_sq_table_find_or_add(x, &g->made, &subject, &index, &fresh, "DESCRIBE");
+    for (; flow == WFRE_SQ_GO && fresh && index < g->made.count; index++)
+        flow = describe_subject(x, g, g->made.rows[index]);
     return flow;
 }
 
