@@ -15,7 +15,7 @@
 
 #include "commands.h"
 
-enum { DEFAULT_TOP = 10, LINE = 4096 };
+enum { DEFAULT_TOP = 10, LINE = 4096, ENTRY = 96, NOT_OPEN = -1 };
 
 typedef struct job {
     wfre_graph *graph;
@@ -24,9 +24,9 @@ typedef struct job {
     wfre_way way;
     wfre_missing_options options;
     wfre_triples_format format;
-    const char *output;      /* or NULL: standard output, or a device or pipe */
-    char *part, *progress;   /* names of files */
-    FILE *triples, *journal; /* open ones */
+    const char *output;    /* or NULL: standard output, or a device or pipe */
+    char *part, *progress; /* names of files */
+    int triples, journal;  /* open ones */
     wfre_relation *relations;
     size_t count, done; /* relations to do, and those done */
     uint64_t written;   /* triples */
@@ -53,21 +53,72 @@ static uint64_t hash_more(uint64_t hash, const char *bytes, size_t length)
     return hash;
 }
 
+/* System calls made whole: those that a signal interrupted, or that did a part of what they were
+ * asked, are made again. */
+static int lock_whole(int fd)
+{
+    int failed;
+    do
+        failed = flock(fd, LOCK_EX | LOCK_NB);
+    while (failed && errno == EINTR);
+    return failed;
+}
+
+static bool cut_whole(int fd, long long length)
+{
+    int failed;
+    do
+        failed = ftruncate(fd, (off_t)length);
+    while (failed && errno == EINTR);
+    return !failed && lseek(fd, (off_t)length, SEEK_SET) == (off_t)length;
+}
+
+static bool write_whole(int fd, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        bytes += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* Fewer bytes than were asked for: the file has no more. -1: it cannot be read. */
+static ssize_t read_whole(int fd, char *bytes, size_t length)
+{
+    size_t used = 0;
+    while (used < length) {
+        ssize_t got = read(fd, bytes + used, length - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    return (ssize_t)used;
+}
+
 /* Opens a file beside the output, which is nothing but a file of ours: nobody waits for a pipe, and
  * no link leads elsewhere. */
-static FILE *open_beside(const char *path)
+static int open_beside(const char *path)
 {
     struct stat info;
-    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    int fd;
+    do
+        fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
     if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
         close(fd);
         errno = EEXIST;
-        return NULL;
+        return NOT_OPEN;
     }
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r+");
-    if (fd >= 0 && !file)
-        close(fd);
-    return file;
+    return fd;
 }
 
 /* What must be the same for a run to go on; one line. */
@@ -84,14 +135,15 @@ static void describe(const job *j, const cli_call *call, char *line, size_t size
                       cli_text(call, "relation", "all relations"));
 }
 
-/* The hash of the triples from where they were read up to on, `length` bytes more; false if there
- * are not so many. */
+/* Puts `length` bytes more of the triples into the hash, from where they were read up to on. False
+ * if there are not so many, or (errno is not 0) if they cannot be read. */
 static bool hash_triples(const job *j, long long length, uint64_t *hash)
 {
     char bytes[LINE];
+    errno = 0;
     while (length > 0) {
         size_t wanted = length < LINE ? (size_t)length : LINE;
-        if (fread(bytes, 1, wanted, j->triples) != wanted)
+        if (read_whole(j->triples, bytes, wanted) != (ssize_t)wanted)
             return false;
         *hash = hash_more(*hash, bytes, wanted);
         length -= (long long)wanted;
@@ -99,31 +151,33 @@ static bool hash_triples(const job *j, long long length, uint64_t *hash)
     return true;
 }
 
-/* Reads what an earlier run did: the relations done, the triples, and how long the file was. From
- * the first line on that was not finished or does not fit the file, it is done again. */
-static bool read_journal(job *j)
+/* Takes the lines of the journal from `at` on for what an earlier run did: the relations done, the
+ * triples, and how long the file was. From the first line on that was not finished or does not fit
+ * the file, it is done again. */
+static int read_lines(job *j, const char *text, const char *line)
 {
-    char line[LINE];
     long long length = 0;
-    off_t good = ftello(j->journal);
-    while (j->done < j->count && fgets(line, sizeof line, j->journal)) {
-        char *at = line;
-        unsigned long long relation = strtoull(at, &at, 10), triples = strtoull(at, &at, 10);
+    for (char *at; j->done < j->count && strchr(line, '\n'); line = at + 1) {
+        unsigned long long relation = strtoull(line, &at, 10), triples = strtoull(at, &at, 10);
         long long end = strtoll(at, &at, 10);
         uint64_t hash = j->hash, noted = strtoull(at, &at, 16);
-        if (relation != j->relations[j->done] || end < length || *at != '\n' ||
-            !hash_triples(j, end - length, &hash) || hash != noted)
+        if (relation != j->relations[j->done] || end < length || *at != '\n')
+            break;
+        if (!hash_triples(j, end - length, &hash)) {
+            if (errno)
+                return fail_file(j->part);
+            break;
+        }
+        if (hash != noted)
             break;
         j->done++;
         j->written = triples;
         j->hash = hash;
         length = end;
-        good = ftello(j->journal);
     }
-    clearerr(j->triples);
-    return ftruncate(fileno(j->journal), good) == 0 && fseeko(j->journal, 0, SEEK_END) == 0 &&
-           ftruncate(fileno(j->triples), (off_t)length) == 0 &&
-           fseeko(j->triples, (off_t)length, SEEK_SET) == 0;
+    if (!cut_whole(j->journal, line - text))
+        return fail_file(j->progress);
+    return cut_whole(j->triples, length) ? EXIT_DONE : fail_file(j->part);
 }
 
 static int refuse_other(const job *j)
@@ -143,69 +197,86 @@ static int open_journal(job *j)
     struct stat mine, there;
     for (;;) {
         j->journal = open_beside(j->progress);
-        if (!j->journal)
+        if (j->journal < 0)
             return fail_file(j->progress);
-        if (flock(fileno(j->journal), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        if (lock_whole(j->journal) != 0 && errno == EWOULDBLOCK)
             return cli_fail(&(wfre_error){.code = WFRE_ERR_IO,
                                           .message = "another run is writing this file already"});
-        if (fstat(fileno(j->journal), &mine) == 0 && stat(j->progress, &there) == 0 &&
+        if (fstat(j->journal, &mine) == 0 && stat(j->progress, &there) == 0 &&
             mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
             return EXIT_DONE;
-        (void)fclose(j->journal);
+        close(j->journal);
     }
+}
+
+/* Compares the first line of the journal with what it should be, and reads the rest. */
+static int read_journal(job *j, const char *expected, char *text, size_t room)
+{
+    ssize_t length = read_whole(j->journal, text, room);
+    if (length < 0)
+        return fail_file(j->progress);
+    text[length] = '\0';
+    size_t first = strcspn(text, "\n");
+    bool whole = text[first] == '\n';
+    if (strncmp(text, expected, first + whole) != 0)
+        return refuse_other(j);
+    j->triples = open_beside(j->part);
+    if (j->triples < 0)
+        return fail_file(j->part);
+    if (whole)
+        return read_lines(j, text, text + first + 1);
+    /* Nothing was kept yet, not even the line that says of what. */
+    if (!cut_whole(j->journal, 0) || !write_whole(j->journal, expected, strlen(expected)))
+        return fail_file(j->progress);
+    return cut_whole(j->triples, 0) ? EXIT_DONE : fail_file(j->part);
 }
 
 /* Opens both files, at the place where an earlier run stopped. */
 static int open_files(job *j, const cli_call *call)
 {
-    char expected[LINE], found[LINE];
+    char expected[LINE];
     describe(j, call, expected, sizeof expected);
     int code = open_journal(j);
     if (code != EXIT_DONE)
         return code;
-    if (!fgets(found, sizeof found, j->journal))
-        found[0] = '\0';
-    size_t length = strlen(found);
-    bool whole = length > 0 && found[length - 1] == '\n';
-    if (whole ? strcmp(found, expected) != 0 : strncmp(found, expected, length) != 0)
-        return refuse_other(j);
-    j->triples = open_beside(j->part);
-    if (!j->triples)
-        return fail_file(j->part);
-    if (!whole) { /* nothing was kept yet, not even the line that says of what */
-        rewind(j->journal);
-        if (ftruncate(fileno(j->journal), 0) != 0 || fputs(expected, j->journal) < 0 ||
-            fflush(j->journal) != 0)
-            return fail_file(j->progress);
-    }
-    if (!read_journal(j))
-        return fail_file(j->part);
-    if (j->done > 0)
+    size_t room = LINE + j->count * ENTRY; /* whatever its length, no more of it is of ours */
+    char *text = malloc(room + 1);
+    code = text ? read_journal(j, expected, text, room)
+                : cli_fail(&(wfre_error){.code = WFRE_ERR_MEMORY, .message = "out of memory"});
+    free(text);
+    if (code == EXIT_DONE && j->done > 0)
         cli_note("%zu of %zu relations were done before; going on", j->done, j->count);
-    return EXIT_DONE;
+    return code;
 }
 
-/* Notes that a relation is done, once its triples are in the file. */
-static int keep(job *j, wfre_relation relation)
+/* Writes the triples of a relation, and then notes that it is done. */
+static int keep(job *j, wfre_relation relation, const char *text, size_t length, size_t count)
 {
-    bool lost = fflush(j->triples) != 0 || ferror(j->triples);
-    if (!j->output)
-        return lost ? EXIT_FAILED : EXIT_DONE; /* cli_end_output says why */
-    if (lost)
+    char line[ENTRY];
+    if (!j->output) {
+        (void)fwrite(text, 1, length, stdout);
+        j->written += count;
+        return fflush(stdout) != 0 || ferror(stdout) ? EXIT_FAILED /* cli_end_output says why */
+                                                     : EXIT_DONE;
+    }
+    if (!write_whole(j->triples, text, length))
         return fail_file(j->part);
-    fprintf(j->journal, "%u %llu %lld %016llx\n", relation, (unsigned long long)j->written,
-            (long long)ftello(j->triples), (unsigned long long)j->hash);
-    return fflush(j->journal) == 0 && !ferror(j->journal) ? EXIT_DONE : fail_file(j->progress);
+    j->hash = hash_more(j->hash, text, length);
+    j->written += count;
+    int used = snprintf(line, sizeof line, "%u %llu %lld %016llx\n", relation,
+                        (unsigned long long)j->written, (long long)lseek(j->triples, 0, SEEK_CUR),
+                        (unsigned long long)j->hash);
+    return write_whole(j->journal, line, (size_t)used) ? EXIT_DONE : fail_file(j->progress);
 }
 
 /* Writes the output as every output is written: whole or not at all, and through a link. */
 static int finish(job *j)
 {
     wfre_error error;
-    off_t length = ftello(j->triples);
+    off_t length = lseek(j->triples, 0, SEEK_CUR);
     const void *bytes = "";
     if (length > 0)
-        bytes = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, fileno(j->triples), 0);
+        bytes = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, j->triples, 0);
     if (length < 0 || bytes == MAP_FAILED)
         return fail_file(j->part);
     wfre_status status = wfre_write_file(j->output, bytes, (size_t)length, &error);
@@ -213,31 +284,42 @@ static int finish(job *j)
         munmap((void *)(uintptr_t)bytes, (size_t)length);
     if (status != WFRE_OK)
         return cli_fail(&error);
-    (void)remove(j->part);
-    (void)remove(j->progress); /* and with it the lock */
+    (void)unlink(j->part);
+    (void)unlink(j->progress); /* and with it the lock */
     return EXIT_DONE;
 }
 
 /* ---- predicting --------------------------------------------------------------------------- */
 
-static wfre_status predict_one(job *j, wfre_relation relation, wfre_error *error)
+static int interrupted(const job *j)
 {
+    cli_progress_end();
+    if (j->output)
+        cli_note("wfre: interrupted; %zu of %zu relations are done and kept, and the same command "
+                 "goes on with the rest",
+                 j->done, j->count);
+    else
+        cli_note("wfre: interrupted after %zu of %zu relations", j->done, j->count);
+    return EXIT_INTERRUPTED;
+}
+
+static int predict_one(job *j, wfre_relation relation)
+{
+    wfre_error error;
     wfre_missing_triple *triples = NULL;
     size_t count = 0, length = 0;
     char *text = NULL;
     wfre_status status = wfre_session_missing(j->session, relation, &j->options, cli_cancel(),
-                                              &triples, &count, error);
+                                              &triples, &count, &error);
     if (status == WFRE_OK)
         status =
-            wfre_missing_triples_print(j->graph, triples, count, j->format, &text, &length, error);
-    if (status == WFRE_OK) {
-        (void)fwrite(text, 1, length, j->triples); /* keep() looks whether it failed */
-        j->hash = hash_more(j->hash, text, length);
-        j->written += count;
-    }
+            wfre_missing_triples_print(j->graph, triples, count, j->format, &text, &length, &error);
+    int code = status == WFRE_OK                ? keep(j, relation, text, length, count)
+               : status == WFRE_ERR_INTERRUPTED ? interrupted(j)
+                                                : cli_fail(&error);
     wfre_string_free(text);
     wfre_missing_triples_free(triples);
-    return status;
+    return code;
 }
 
 /* Questions that the first `count` relations take: one for each entity at either end. */
@@ -265,31 +347,15 @@ static void report(const job *j)
     monitor->report(monitor->context, &progress);
 }
 
-static int interrupted(const job *j)
-{
-    cli_progress_end();
-    if (j->output)
-        cli_note("wfre: interrupted; %zu of %zu relations are done and kept, and the same command "
-                 "goes on with the rest",
-                 j->done, j->count);
-    else
-        cli_note("wfre: interrupted after %zu of %zu relations", j->done, j->count);
-    return EXIT_INTERRUPTED;
-}
-
 static int predict_all(job *j)
 {
     int code = EXIT_DONE;
-    wfre_error error;
     report(j);
     while (code == EXIT_DONE && j->done < j->count) {
-        wfre_relation relation = j->relations[j->done];
-        wfre_status status = predict_one(j, relation, &error);
-        if (status == WFRE_ERR_INTERRUPTED)
-            return interrupted(j);
-        code = status == WFRE_OK ? keep(j, relation) : cli_fail(&error);
+        code = predict_one(j, j->relations[j->done]);
         j->done += code == EXIT_DONE;
-        report(j);
+        if (code != EXIT_INTERRUPTED)
+            report(j);
     }
     return code;
 }
@@ -430,18 +496,15 @@ static int prepare(const cli_call *call, job *j, wfre_pool *pool)
     struct stat info;
     if (j->output && stat(j->output, &info) == 0 && !S_ISREG(info.st_mode))
         code = open_stream(j);
-    if (code == EXIT_DONE && j->output)
-        return open_files(j, call);
-    j->triples = stdout;
-    return code;
+    return code == EXIT_DONE && j->output ? open_files(j, call) : code;
 }
 
 static void clean(job *j)
 {
-    if (j->triples && j->output)
-        (void)fclose(j->triples);
-    if (j->journal)
-        (void)fclose(j->journal);
+    if (j->triples >= 0)
+        close(j->triples);
+    if (j->journal >= 0)
+        close(j->journal);
     free(j->part);
     free(j->progress);
     free(j->relations);
@@ -452,7 +515,7 @@ static void clean(job *j)
 
 static int run(const cli_call *call)
 {
-    job j = {.start = cli_clock(), .hash = NO_BYTES};
+    job j = {.start = cli_clock(), .hash = NO_BYTES, .triples = NOT_OPEN, .journal = NOT_OPEN};
     wfre_pool *pool = NULL;
     wfre_error error;
     int code = read_options(call, &j);

@@ -3,7 +3,7 @@
 #
 # Reports and sweeps go to the folder $where. world/ has the inputs, and outputs of an older run; new/NAME/ what command NAME makes of them.
 
-commands="import sample queries train export add eval partial sweep"
+commands="import sample queries train export add eval partial sweep predict resume"
 small="--dim 20 --bases 3 --batch 16 --negatives 8 --validate 1 --calibrate 0"
 
 # The command NAME, in a copy of world/. Training goes on where it stopped, as a user would let it.
@@ -22,6 +22,8 @@ act() {
     eval) "$@" wfre eval ring.kg m.safetensors q.tsv --report $where --bootstrap 10 -j 1 ;;
     partial) WFRE_SHIM_INT=${interrupt:-0} "$@" wfre eval ring.kg m.safetensors q.tsv --bootstrap 10 -j 1 ;;
     sweep) "$@" wfre sweep ring.kg q.tsv -o $where --steps 2 --seeds 1 --set dim=20 --set bases=3 --set batch=16 --set lift=no --set edges=no -j 1 ;;
+    predict) "$@" wfre predict ring.kg m.safetensors --all -o out.nt -j 1 ;;
+    resume) "$@" wfre predict ring.kg m.safetensors --all -o kept.nt -j 1 ;;
     esac
 }
 
@@ -35,7 +37,18 @@ exact() {
     eval) echo $where/results.csv ;;
     partial) ;;
     sweep) echo $where/settings.txt $where/base-seed1.safetensors $where/sweep.csv ;;
+    predict) echo out.nt ;;
+    resume) echo kept.nt ;;
     esac
+}
+
+# Leaves a prediction of which a part of the relations is done.
+stop_within() {
+    for ((stop = 1; stop < 1000; stop++)); do
+        act resume env LD_PRELOAD=$SHIM WFRE_SHIM_INT=$stop 2>&1 | grep -q '; [12] of 3 .* kept' && return
+        rm -f kept.nt*
+    done
+    return 1
 }
 
 make_world() {
@@ -53,6 +66,8 @@ make_world() {
         wfre sample ring.kg -o out.tsv --types 1p --count 1
         wfre train ring.kg -o out.safetensors $small --steps 1
         rm out.log.jsonl out.curve.svg m.log.jsonl m.curve.svg
+        wfre predict ring.kg m.safetensors --relation r0 -o out.nt
+        stop_within
     ) >/dev/null 2>made || { cat made; exit 1; }
     for name in $commands; do
         cp -r world "new/$name"
@@ -97,6 +112,7 @@ finishes() {
     [ $code -eq 0 ] || broken "$1: the next run ends with $code"
     for file in $(exact $2); do
         cmp -s "$file" "$folder/new/$2/$file" || broken "$1: the next run makes another $file"
+        [ ! -e $file.part ] && [ ! -e $file.progress ] || broken "$1: $file and its parts are left"
     done
     file=$(find . -name '*.tmp-*' -o -name '*.lock' -o -name '*.unfinished.*' -o -name '*.partial' \
         -o -name '*.checkpoint')
