@@ -17,6 +17,32 @@ for name in $commands; do
 done
 report "kills at calls" runs || exit 1
 
+# Signals that ask a process to end: it ends of them, or with 130 and nothing left behind but what
+# the next run goes on from; or what it did was done already.
+runs=0
+for name in $commands; do
+    for signal in INT TERM HUP; do
+        interrupt=
+        fresh
+        act $name env LD_PRELOAD=$SHIM WFRE_SHIM_FAULT=$signal:1000000000 WFRE_SHIM_COUNT=../count >out.txt 2>err
+        count=$(cat ../count)
+        for ((k = 1 + RANDOM % STRIDE; k <= count; k += STRIDE)); do
+            fresh
+            what="$name with SIG$signal at call $k"
+            { act $name env LD_PRELOAD=$SHIM WFRE_SHIM_FAULT=$signal:$k >out.txt 2>err; } 2>/dev/null
+            code=$?
+            case $code in
+            0 | 130) [ -z "$(find . -name '*.tmp-*' -o -name '*.lock')" ] || broken "$what: temporaries are left" ;;
+            *) [ $code -eq $((128 + $(kill -l $signal))) ] || broken "$what: exit $code" ;;
+            esac
+            holds "$what" $name
+            finishes "$what" $name
+            runs=$((runs + 1))
+        done
+    done
+done
+report "signals at calls" runs || exit 1
+
 # Random moments within the time that the command takes here and now.
 runs=0
 set -- $commands

@@ -6,6 +6,7 @@
  *                                        fails with ENOSPC
  *                           EINTR, SHORT the K-th call is interrupted, or does a part only
  *                           KILL         the process is killed before the K-th call
+ *                           INT, TERM, HUP  it is sent the signal there
  *   WFRE_SHIM_INT=K         the process is sent SIGINT at its K-th call of any kind
  *   WFRE_SHIM_COUNT=FILE    at the end the number of calls goes there: K beyond it fails nothing
  *   WFRE_SHIM_RECORD=FILE   all changes go there, in order
@@ -41,9 +42,11 @@ static struct {
     int error;  /* 0: something else is done */
     int needed; /* of the call */
     int from_then_on;
+    int signal;
 } FAULTS[] = {
-    {"EIO", EIO, ANY, 0},       {"ENOSPC", ENOSPC, ROOM, 0}, {"FULL", ENOSPC, ROOM, 1},
-    {"EINTR", EINTR, WAITS, 0}, {"SHORT", 0, TRANSFERS, 0},  {"KILL", 0, ANY, 0},
+    {"EIO", EIO, ANY, 0, 0},       {"ENOSPC", ENOSPC, ROOM, 0, 0}, {"FULL", ENOSPC, ROOM, 1, 0},
+    {"EINTR", EINTR, WAITS, 0, 0}, {"SHORT", 0, TRANSFERS, 0, 0},  {"KILL", 0, ANY, 0, SIGKILL},
+    {"INT", 0, ANY, 0, SIGINT},    {"TERM", 0, ANY, 0, SIGTERM},   {"HUP", 0, ANY, 0, SIGHUP},
 };
 enum { FAULT_COUNT = sizeof FAULTS / sizeof FAULTS[0], NO_FAULT = -1, FIRST_FREE = 3 };
 
@@ -111,8 +114,8 @@ static int fails(int abilities, size_t *part)
         return 0;
     if (call != target && !(FAULTS[fault].from_then_on && call > target))
         return 0;
-    if (strcmp(FAULTS[fault].name, "KILL") == 0)
-        raise(SIGKILL);
+    if (FAULTS[fault].signal)
+        raise(FAULTS[fault].signal);
     if (strcmp(FAULTS[fault].name, "SHORT") == 0 && part && *part > 1)
         *part = *part / 2;
     errno = FAULTS[fault].error;
