@@ -229,6 +229,8 @@ for name in data.noun index.noun; do
 done
 for name in plain half; do
     file $name.ckpt x$name.ckpt
+    line remove y.safetensors
     run any convert ten.kg x$name.ckpt -o y.safetensors --preset paper-nell
+    run same ask ten.kg y.safetensors '?x : a(0, ?x)' --top 10 -j 1
 done
 "$MUTATE" plan "${1:-20}" "${2:-1}"

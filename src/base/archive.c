@@ -4,6 +4,7 @@
 #include "base/archive.h"
 
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 
@@ -124,7 +125,8 @@ static wfre_status read_entry(const wfre_archive *archive, const char *path, siz
     if (!inside(file, begin, length))
         return damaged(path, "a member that is cut off", from, error);
     *member = (wfre_archive_member){(const char *)file->bytes + from + ENTRY_SIZE, name,
-                                    file->bytes + begin, (size_t)length};
+                                    file->bytes + begin, (size_t)length,
+                                    (uint32_t)number(file, from + 16, 4)};
     *at = from + size;
     return WFRE_OK;
 }
@@ -174,4 +176,9 @@ size_t wfre_archive_count(const wfre_archive *archive)
 const wfre_archive_member *wfre_archive_member_at(const wfre_archive *archive, size_t index)
 {
     return &archive->members[index];
+}
+
+bool wfre_archive_is_whole(const wfre_archive_member *member)
+{
+    return crc32_z(crc32_z(0, NULL, 0), member->bytes, member->length) == member->checksum;
 }

@@ -11,6 +11,7 @@ typedef struct wfre_archive_member {
     size_t name_length;
     const unsigned char *bytes; /* live as long as the archive */
     size_t length;
+    uint32_t checksum;
 } wfre_archive_member;
 
 /* Whether a file that begins with these bytes may be one. */
@@ -22,5 +23,7 @@ WFRE_NODISCARD wfre_status wfre_archive_open(const char *path, wfre_archive **ar
 void wfre_archive_close(wfre_archive *archive);
 size_t wfre_archive_count(const wfre_archive *archive);
 const wfre_archive_member *wfre_archive_member_at(const wfre_archive *archive, size_t index);
+/* Whether the bytes are those of which the directory has the checksum; reads all of them. */
+bool wfre_archive_is_whole(const wfre_archive_member *member);
 
 #endif

@@ -37,6 +37,17 @@ static wfre_status refuse(const checkpoint *c, const char *what, wfre_error *err
     return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET, "%s: %s", c->path, what);
 }
 
+static wfre_status check_member(const checkpoint *c, const wfre_archive_member *member,
+                                wfre_error *error)
+{
+    if (wfre_archive_is_whole(member))
+        return WFRE_OK;
+    return wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                     "%s: damaged: '%.*s' has another checksum; copy the file again, or write it "
+                     "with checksums",
+                     c->path, (int)member->name_length, member->name);
+}
+
 static bool is_text(wfre_pickle_value value, const char *text)
 {
     return value.kind == WFRE_PICKLE_STR && value.body->count == strlen(text) &&
@@ -67,6 +78,7 @@ static wfre_status open_checkpoint(const char *path, checkpoint *c, wfre_error *
     }
     if (!found)
         return refuse(c, "a zip archive, but not a PyTorch checkpoint (no data.pkl)", error);
+    CHECK(check_member(c, found, error));
     c->folder = found->name;
     c->folder_length = found->name_length - length;
     wfre_status status =
@@ -169,7 +181,7 @@ static wfre_status open_view(const checkpoint *c, const char *name, view *v, wfr
                          "%s: the numbers of the tensor '%s' are not there, or not as many",
                          c->path, name);
     v->bytes = member->bytes;
-    return WFRE_OK;
+    return check_member(c, member, error);
 }
 
 static float float_from_half(uint16_t bits)
@@ -265,8 +277,14 @@ static wfre_status make_model(const checkpoint *c, const wfre_graph *graph,
     made.dim = (uint32_t)views[ENTITIES].size[1];
     made.bases = (uint32_t)views[COEFFICIENTS].size[1];
     made.layers = made.members = 1;
-    if (open_view(c, "gamma", &gamma, NULL) == WFRE_OK && gamma.count == 1)
+    if (lookup(c->weights, "gamma")) { /* a checkpoint may leave it to its preset */
+        TRY(open_view(c, "gamma", &gamma, error));
+        if (gamma.count != 1) {
+            status = refuse(c, "gamma is not one number", error);
+            goto cleanup;
+        }
         made.gamma = (double)element_at(&gamma, gamma.offset);
+    }
     TRY(wfre_model_allocate(&made, entities, relations, wfre_graph_fingerprint(graph), &model,
                             error));
     for (int t = 0; t < TENSORS; t++)

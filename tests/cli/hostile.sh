@@ -139,3 +139,13 @@ show wfre ask $old/g.kg new.safetensors '?x : r0(e3, ?x)'
 show wfre info --check new.safetensors
 show wfre export new.safetensors -o copy.safetensors
 [ -e copy.safetensors ] || echo 'nothing was written'
+
+echo '# a checkpoint of PyTorch with a changed number, or without those of gamma'
+printf '%s\t%s\t%s\n' 0 a 1 2 b 3 4 c 5 6 a 7 8 b 9 >ten.tsv
+wfre import ten.tsv -o ten.kg >/dev/null
+torch=$HERE/../fuzz/corpus/torch/plain
+cp $torch changed.ckpt
+printf '\001' | dd of=changed.ckpt bs=1 seek=3600 conv=notrunc status=none
+show wfre convert ten.kg changed.ckpt -o torch.safetensors --preset paper-nell
+sed 's/data\/0/data\/x/g' $torch >lost.ckpt
+show wfre convert ten.kg lost.ckpt -o torch.safetensors --preset paper-nell
