@@ -266,6 +266,10 @@ static wfre_status put_curve(const char *log, wfre_text *text, wfre_error *error
     wfre_status status = WFRE_OK;
     wfre_curve curve = {0};
     TRY(wfre_curve_read(&curve, log, error));
+    if (curve.loss.count + curve.mrr.count == 0)
+        TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
+                      "%s: not a training log, or an empty one: no line has a step and a loss",
+                      log));
     wfre_text_add(text, "<h2>Learning</h2>\n");
     put_track("Training loss", &curve.loss, text);
     put_track("MRR of a validation sample", &curve.mrr, text);

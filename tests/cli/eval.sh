@@ -11,6 +11,10 @@ show wfre eval g.kg q.tsv --scores s.tsv --csv
 show wfre eval g.kg q.tsv --scores s.tsv --json
 show wfre eval g.kg q.tsv --scores s.tsv --report out >/dev/null
 ls out
+show wfre eval g.kg q.tsv --scores s.tsv --report logged --log s.tsv >/dev/null
+printf '{"step": 1, "loss": 2}\n' >log.jsonl
+show wfre eval g.kg q.tsv --scores s.tsv --report logged --log log.jsonl >/dev/null
+grep -c Learning logged/report.html
 printf '9\t0\t2\n' >bad.tsv
 show wfre eval g.kg q.tsv --scores bad.tsv
 show wfre eval g.kg q.tsv --scores none.tsv
