@@ -1,7 +1,9 @@
 /* Scores: running out of memory at every step of every entry point, and cases in JSON. */
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/pool.h"
+#include "base/scope.h"
 #include "check.h"
 #include "wfr/cases.h"
 
@@ -162,6 +164,34 @@ static void test_transport(void **state)
     wfre_score_free(score);
 }
 
+/* A pair of very many iterations takes milliseconds: whoever has to stop does so between two. */
+static void test_stop(void **state)
+{
+    (void)state;
+    float distances[ROWS];
+    wfre_score_settings settings;
+    wfre_score *score;
+    wfre_store *store;
+    wfre_score_defaults(D, &settings);
+    settings.radius = 3;
+    settings.iterations = WFRE_ITERATION_LIMIT;
+    assert_ok(wfre_score_create(&settings, &score, error));
+    assert_ok(wfre_store_create(score, NULL, rows, WFRE_FLOAT32, D, ROWS, &store, error));
+    wfre_rank_job job = {{rows, D}, 1, NULL, 0, WFRE_RANK_TRUE, ROWS};
+    wfre_pairs pairs = {{rows, D}, {rows, D}, NULL, NULL, ROWS};
+    distances[ROWS - 1] = -1;
+    (void)wfre_scope_enter((wfre_scope){.deadline = wfre_clock() + 0.001});
+    assert_int_equal(wfre_score_rank(score, NULL, store, &job, distances, NULL), WFRE_ERR_TIMEOUT);
+    assert_true(distances[ROWS - 1] == -1);
+    (void)wfre_scope_enter((wfre_scope){.deadline = wfre_clock() + 0.001});
+    assert_int_equal(wfre_score_pairs(score, NULL, &pairs, distances, NULL, NULL),
+                     WFRE_ERR_TIMEOUT);
+    assert_true(distances[ROWS - 1] == -1);
+    (void)wfre_scope_enter((wfre_scope){0});
+    wfre_store_free(store);
+    wfre_score_free(score);
+}
+
 /* ---- out of memory ------------------------------------------------------------------------ */
 
 /* Settings with everything: a score, a pair, pairs with gradients, a store, a ranking. */
@@ -304,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_cases),        cmocka_unit_test(test_bad_cases),
         cmocka_unit_test(test_cases_memory), cmocka_unit_test(test_strides),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_transport),
+        cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
