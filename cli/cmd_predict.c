@@ -180,13 +180,10 @@ static int read_lines(job *j, const char *text, const char *line)
     return cut_whole(j->triples, length) ? EXIT_DONE : fail_file(j->part);
 }
 
-static int refuse_other(const job *j)
+static int refuse(const char *path, const char *why)
 {
     wfre_error error = {.code = WFRE_ERR_MISMATCH, .offset = WFRE_NO_OFFSET};
-    (void)snprintf(error.message, sizeof error.message,
-                   "%s is of another run (graph, model or options differ); remove it, or take "
-                   "another -o",
-                   cli_visible(j->progress));
+    (void)snprintf(error.message, sizeof error.message, "%s: %s", cli_visible(path), why);
     return cli_fail(&error);
 }
 
@@ -200,8 +197,7 @@ static int open_journal(job *j)
         if (j->journal < 0)
             return fail_file(j->progress);
         if (lock_whole(j->journal) != 0 && errno == EWOULDBLOCK)
-            return cli_fail(&(wfre_error){.code = WFRE_ERR_IO,
-                                          .message = "another run is writing this file already"});
+            return refuse(j->output, "another run is writing it at this moment");
         if (fstat(j->journal, &mine) == 0 && stat(j->progress, &there) == 0 &&
             mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
             return EXIT_DONE;
@@ -219,7 +215,9 @@ static int read_journal(job *j, const char *expected, char *text, size_t room)
     size_t first = strcspn(text, "\n");
     bool whole = text[first] == '\n';
     if (strncmp(text, expected, first + whole) != 0)
-        return refuse_other(j);
+        return refuse(j->progress,
+                      "it is of another run (graph, model or options differ); remove it, "
+                      "or take another -o");
     j->triples = open_beside(j->part);
     if (j->triples < 0)
         return fail_file(j->part);
@@ -356,6 +354,10 @@ static int predict_all(job *j)
         j->done += code == EXIT_DONE;
         if (code != EXIT_INTERRUPTED)
             report(j);
+    }
+    if (code != EXIT_DONE && j->output && j->done == 0) { /* nothing to go on from */
+        (void)unlink(j->part);
+        (void)unlink(j->progress);
     }
     return code;
 }

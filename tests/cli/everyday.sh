@@ -91,7 +91,11 @@ sed -E 's/<urn:wfre:e:([^>]*)> <[^>]*> <urn:wfre:e:([^>]*)> .*/\1\t\2/' whole.nt
 predict --all -o whole.jsonl 2>/dev/null
 wc -l whole.tsv whole.jsonl | head -n 2 | awk "{ print \$1 }" | uniq | wc -l
 # A run that cannot go on keeps what is done; the same command does the rest. Another one may not.
-(ulimit -f 9; predict --all -o cut.tsv 2>&1; echo "exit $?") | cat # the limit is not for this output
+(ulimit -f 1; predict --all -o early.tsv 2>&1; echo "exit $?") | cat # the limit is not for this output
+ls | grep ^early # nothing was done, and nothing is left
+: >busy.tsv.progress
+flock busy.tsv.progress wfre predict r.kg m.safetensors --all -o busy.tsv 2>&1
+(ulimit -f 9; predict --all -o cut.tsv 2>&1; echo "exit $?") | cat
 ls | grep ^cut
 predict --all -o cut.tsv --top 3 2>&1
 predict --all -o cut.tsv 2>&1 | sed -E 's/^[0-9,]+ triples/N triples/'
