@@ -34,7 +34,7 @@ static uint8_t *seal(const uint8_t *bytes, size_t length)
         if (from > length || size > length - from)
             continue;
         uint32_t sum = (uint32_t)crc32_z(0, copy + from, size);
-        for (int i = 0; i < 4; i++)
+        for (size_t i = 0; i < 4; i++)
             copy[at + 16 + i] = (uint8_t)(sum >> 8 * i);
     }
     return copy;
