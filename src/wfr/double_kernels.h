@@ -139,10 +139,10 @@ static double wide_pair(const wfre_score *score, const float *left, const float 
     wide_problem p = {.score = score};
     for (int i = 0; i < PADDED; i++)
         p.scaling[0][i] = p.scaling[1][i] = wd_set(0);
-    const size_t steps = bins * score->window * score->settings.iterations;
+    const size_t effort = bins * score->window * score->settings.iterations;
     size_t done = 0;
     wd sum = wd_set(0);
-    for (size_t group = 0; group < groups && !wfre_leave_after(&done, steps); group++) {
+    for (size_t group = 0; group < groups && !wfre_leave_after(&done, effort); group++) {
         for (int half = 0; half < LANES; half += WIDE_LANES) {
             p.mass[0] = left + group * 3 * bins * LANES + half;
             p.mass[1] = right + group * 2 * bins * LANES + half;

@@ -548,12 +548,12 @@ static double sum_groups(const wfre_score *score, lane_problem *p, const float *
     const kernel_set *kernels = p->tables->kernels;
     const size_t vectors = (size_t)(p->bins * LANES);
     const size_t count = (score->blocks + LANES - 1) / LANES;
-    const size_t steps = (size_t)(p->bins * p->taps) * score->settings.iterations;
+    const size_t effort = (size_t)(p->bins * p->taps) * score->settings.iterations;
     size_t done = 0;
     wd sum = wd_set(0);
     for (size_t first = 0; first < count; first += STREAMS) {
         vd values[STREAMS];
-        if (wfre_leave_after(&done, steps))
+        if (wfre_leave_after(&done, effort))
             break;
         for (int s = 0; s < STREAMS; s++) { /* beyond the last group, that one again */
             size_t at = first + (size_t)s < count ? first + (size_t)s : count - 1;
