@@ -199,9 +199,9 @@ static void run_rank(void *context, size_t chunk, unsigned worker)
     for (size_t q = first; q < last && q < request->query_count; q++) {
         const char *query = job->queries + q * kernels->right_size;
         float *distances = job->distances + q * request->stride;
-        if (wfre_leave_after(&done, STORED_PER_CHUNK * wfre_score_steps(job->score)))
-            return;
         for (size_t k = begin; k < end; k++) {
+            if (wfre_leave_after(&done, wfre_score_steps(job->score)))
+                return;
             size_t stored = request->selection ? request->selection[k] : k;
             const char *left = job->store->sides + stored * kernels->left_size;
             distances[k] = (float)score_pair(job->score, left, query);
