@@ -350,7 +350,8 @@ static int predict_all(job *j)
     int code = EXIT_DONE;
     report(j);
     while (code == EXIT_DONE && j->done < j->count) {
-        code = predict_one(j, j->relations[j->done]);
+        bool stop = cli_interrupted(); /* a small relation never looks */
+        code = stop ? interrupted(j) : predict_one(j, j->relations[j->done]);
         j->done += code == EXIT_DONE;
         if (code != EXIT_INTERRUPTED)
             report(j);
