@@ -259,7 +259,7 @@ static void add_published(wfre_grid *grid, const char *dataset)
 static void print_table(const wfre_links *links, wfre_text *text)
 {
     static const char *const HEADING[] = {"percent", "ranked", "MRR", "from",
-                                          "to",      "Hits@1",  "@3",  "@10"};
+                                          "to",      "Hits@1", "@3",  "@10"};
     wfre_grid grid = {.columns = sizeof HEADING / sizeof HEADING[0]};
     size_t shown = links->count < FIXED + SHOWN ? links->count : FIXED + SHOWN;
     for (size_t i = 0; i < grid.columns; i++)

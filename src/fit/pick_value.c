@@ -35,7 +35,8 @@ double wfre_tally_best(const wfre_tally *tally)
 {
     double top = find_top(tally);
     int nearest = (int)lround(top);
-    if (tally->count < WFRE_TALLY_ENOUGH || tally->gain[nearest] <= DOUBT * sqrt(tally->squares[nearest]))
+    if (tally->count < WFRE_TALLY_ENOUGH ||
+        tally->gain[nearest] <= DOUBT * sqrt(tally->squares[nearest]))
         return tally->base;
     return top;
 }

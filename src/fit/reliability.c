@@ -1,6 +1,6 @@
 /* The error of a sample of questions is that of its bins; a resample counts questions, each as
- * often as it was drawn. What chance adds to an error, resampling adds once more, so the interval is
- * shifted back by what their mean is larger. */
+ * often as it was drawn. What chance adds to an error, resampling adds once more, so the interval
+ * is shifted back by what their mean is larger. */
 #include "fit/reliability.h"
 
 #include <math.h>
