@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "base/scope.h"
+
+enum { LOOK_BLOCKS = 64 }; /* of terms, between looks whether to stop */
+
 /* ---- classes ------------------------------------------------------------------------------ */
 
 wfre_name wfre_dictionary_key(const wfre_dictionary *dictionary, uint32_t class)
@@ -193,6 +197,8 @@ void wfre_dictionary_walk(const wfre_dictionary *dictionary, uint32_t class, cha
         uint32_t within = (rank - first) / WFRE_DICTIONARY_BLOCK;
         bool starts = (rank - first) % WFRE_DICTIONARY_BLOCK == 0;
         entry here;
+        if (starts && within % LOOK_BLOCKS == 0 && wfre_stopped())
+            return;
         if (starts)
             byte = dictionary->blocks[dictionary->classes[class].block + within];
         if (!get_entry(dictionary, &byte, starts, &here) || here.shared > length)

@@ -54,7 +54,7 @@ void wfre_dictionary_get(const wfre_dictionary *dictionary, uint32_t rank, wfre_
 uint32_t wfre_dictionary_find(const wfre_dictionary *dictionary, uint32_t class, const char *text,
                               size_t length);
 /* Calls `visit` for each term of a class, in order: with its first `most` bytes, which lie in
- * `buffer`, and its whole length. */
+ * `buffer`, and its whole length. Ends early when it is time to stop (base/scope.h). */
 typedef void wfre_dictionary_visit(void *context, uint32_t rank, wfre_name begin, size_t length);
 void wfre_dictionary_walk(const wfre_dictionary *dictionary, uint32_t class, char *buffer,
                           size_t most, wfre_dictionary_visit *visit, void *context);

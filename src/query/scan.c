@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/scope.h"
 #include "graph/labels.h"
 #include "wfre/query.h"
 
@@ -375,6 +376,7 @@ static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_s
     (void)wfre_label_parts(near, &near, &language);
     size_t found = k->nearest(cursor->graph, near.bytes, near.length, ids, NAMED);
     bool ambiguous = keep_labelled(cursor, k, symbol, ids, &found);
+    CHECK(wfre_check_stop(cursor->error)); /* which ends the search for names */
     wfre_text list = {0}, shown = {0};
     list_names(cursor, k, ids, found, !ambiguous, &list);
     show_name(&shown, (wfre_name){symbol->bytes, symbol->length});
