@@ -1,21 +1,17 @@
 /* wfre predict: the triples that relations seem to lack, all at once.
  *
- * Relations are done one after the other. What is done stands in OUT.part; OUT.progress says for
- * which relations, how long the file was behind each, and the hash of its bytes up to there. The
- * same command goes on behind the last of these that fits the file, and writes OUT when all are
- * done. Whoever holds a lock on OUT.progress is the only one that writes. */
+ * Relations are done one after the other, and are the parts of the output (wfre_parts): the same
+ * command goes on behind the last of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
 
-enum { DEFAULT_TOP = 10, LINE = 4096, ENTRY = 96, NOT_OPEN = -1 };
+enum { DEFAULT_TOP = 10, LINE = 4096 };
 
 typedef struct job {
     wfre_graph *graph;
@@ -24,109 +20,22 @@ typedef struct job {
     wfre_way way;
     wfre_missing_options options;
     wfre_triples_format format;
-    const char *output;    /* or NULL: standard output, or a device or pipe */
-    char *part, *progress; /* names of files */
-    int triples, journal;  /* open ones */
+    const char *output; /* or NULL: standard output, or a device or pipe */
+    wfre_parts *parts;  /* of the output: the triples of a relation each */
     wfre_relation *relations;
     size_t count, done; /* relations to do, and those done */
     uint64_t written;   /* triples */
-    uint64_t hash;      /* of what they are as text */
     double start;
 } job;
 
-static int fail_file(const char *path)
-{
-    wfre_error error = {.code = WFRE_ERR_IO, .offset = WFRE_NO_OFFSET};
-    (void)snprintf(error.message, sizeof error.message, "%s: %s", cli_visible(path),
-                   strerror(errno));
-    return cli_fail(&error);
-}
+/* ---- what is written ---------------------------------------------------------------------- */
 
-/* ---- where it was left -------------------------------------------------------------------- */
-
-static const uint64_t NO_BYTES = 0xCBF29CE484222325u; /* FNV-1a */
-
-static uint64_t hash_more(uint64_t hash, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
-    return hash;
-}
-
-/* System calls made whole: those that a signal interrupted, or that did a part of what they were
- * asked, are made again. */
-static int lock_whole(int fd)
-{
-    int failed;
-    do
-        failed = flock(fd, LOCK_EX | LOCK_NB);
-    while (failed && errno == EINTR);
-    return failed;
-}
-
-static bool cut_whole(int fd, long long length)
-{
-    int failed;
-    do
-        failed = ftruncate(fd, (off_t)length);
-    while (failed && errno == EINTR);
-    return !failed && lseek(fd, (off_t)length, SEEK_SET) == (off_t)length;
-}
-
-static bool write_whole(int fd, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t written = write(fd, bytes, length);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return false;
-        bytes += written;
-        length -= (size_t)written;
-    }
-    return true;
-}
-
-/* Fewer bytes than were asked for: the file has no more. -1: it cannot be read. */
-static ssize_t read_whole(int fd, char *bytes, size_t length)
-{
-    size_t used = 0;
-    while (used < length) {
-        ssize_t got = read(fd, bytes + used, length - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        used += (size_t)got;
-    }
-    return (ssize_t)used;
-}
-
-/* Opens a file beside the output, which is nothing but a file of ours: nobody waits for a pipe, and
- * no link leads elsewhere. */
-static int open_beside(const char *path)
-{
-    struct stat info;
-    int fd;
-    do
-        fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-    while (fd < 0 && errno == EINTR);
-    if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))) {
-        close(fd);
-        errno = EEXIST;
-        return NOT_OPEN;
-    }
-    return fd;
-}
-
-/* What must be the same for a run to go on; one line. */
+/* What must be the same for a run to go on. */
 static void describe(const job *j, const cli_call *call, char *line, size_t size)
 {
     (void)wfre_format(line, size,
                       "wfre predict, graph %016llx, model %016llx, split %d, top %zu, "
-                      "min-probability %g, missing-rate %g, way %016llx, format %s, %s\n",
+                      "min-probability %g, missing-rate %g, way %016llx, format %s, %s",
                       (unsigned long long)wfre_graph_fingerprint(j->graph),
                       (unsigned long long)wfre_model_weights_hash(j->model), (int)j->options.split,
                       j->options.top, j->options.min_probability, j->options.missing_rate,
@@ -135,155 +44,32 @@ static void describe(const job *j, const cli_call *call, char *line, size_t size
                       cli_text(call, "relation", "all relations"));
 }
 
-/* Puts `length` bytes more of the triples into the hash, from where they were read up to on. False
- * if there are not so many, or (errno is not 0) if they cannot be read. */
-static bool hash_triples(const job *j, long long length, uint64_t *hash)
+/* Opens the output at the place where an earlier run stopped. */
+static int open_output(job *j, const cli_call *call)
 {
-    char bytes[LINE];
-    errno = 0;
-    while (length > 0) {
-        size_t wanted = length < LINE ? (size_t)length : LINE;
-        if (read_whole(j->triples, bytes, wanted) != (ssize_t)wanted)
-            return false;
-        *hash = hash_more(*hash, bytes, wanted);
-        length -= (long long)wanted;
-    }
-    return true;
-}
-
-/* Takes the lines of the journal from `at` on for what an earlier run did: the relations done, the
- * triples, and how long the file was. From the first line on that was not finished or does not fit
- * the file, it is done again. */
-static int read_lines(job *j, const char *text, const char *line)
-{
-    long long length = 0;
-    for (char *at; j->done < j->count && strchr(line, '\n'); line = at + 1) {
-        unsigned long long relation = strtoull(line, &at, 10), triples = strtoull(at, &at, 10);
-        long long end = strtoll(at, &at, 10);
-        uint64_t hash = j->hash, noted = strtoull(at, &at, 16);
-        if (relation != j->relations[j->done] || end < length || *at != '\n')
-            break;
-        if (!hash_triples(j, end - length, &hash)) {
-            if (errno)
-                return fail_file(j->part);
-            break;
-        }
-        if (hash != noted)
-            break;
-        j->done++;
-        j->written = triples;
-        j->hash = hash;
-        length = end;
-    }
-    if (!cut_whole(j->journal, line - text))
-        return fail_file(j->progress);
-    return cut_whole(j->triples, length) ? EXIT_DONE : fail_file(j->part);
-}
-
-static int refuse(const char *path, const char *why)
-{
-    wfre_error error = {.code = WFRE_ERR_MISMATCH, .offset = WFRE_NO_OFFSET};
-    (void)snprintf(error.message, sizeof error.message, "%s: %s", cli_visible(path), why);
-    return cli_fail(&error);
-}
-
-/* Opens the journal and locks it. One that was removed before it could be locked was of a run that
- * ended just then, and whoever comes next makes another. */
-static int open_journal(job *j)
-{
-    struct stat mine, there;
-    for (;;) {
-        j->journal = open_beside(j->progress);
-        if (j->journal < 0)
-            return fail_file(j->progress);
-        if (lock_whole(j->journal) != 0 && errno == EWOULDBLOCK)
-            return refuse(j->output, "another run is writing it at this moment");
-        if (fstat(j->journal, &mine) == 0 && stat(j->progress, &there) == 0 &&
-            mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
-            return EXIT_DONE;
-        close(j->journal);
-    }
-}
-
-/* Compares the first line of the journal with what it should be, and reads the rest. */
-static int read_journal(job *j, const char *expected, char *text, size_t room)
-{
-    ssize_t length = read_whole(j->journal, text, room);
-    if (length < 0)
-        return fail_file(j->progress);
-    text[length] = '\0';
-    size_t first = strcspn(text, "\n");
-    bool whole = text[first] == '\n';
-    if (strncmp(text, expected, first + whole) != 0)
-        return refuse(j->progress,
-                      "it is of another run (graph, model or options differ); remove it, "
-                      "or take another -o");
-    j->triples = open_beside(j->part);
-    if (j->triples < 0)
-        return fail_file(j->part);
-    if (whole)
-        return read_lines(j, text, text + first + 1);
-    /* Nothing was kept yet, not even the line that says of what. */
-    if (!cut_whole(j->journal, 0) || !write_whole(j->journal, expected, strlen(expected)))
-        return fail_file(j->progress);
-    return cut_whole(j->triples, 0) ? EXIT_DONE : fail_file(j->part);
-}
-
-/* Opens both files, at the place where an earlier run stopped. */
-static int open_files(job *j, const cli_call *call)
-{
-    char expected[LINE];
-    describe(j, call, expected, sizeof expected);
-    int code = open_journal(j);
-    if (code != EXIT_DONE)
-        return code;
-    size_t room = LINE + j->count * ENTRY; /* whatever its length, no more of it is of ours */
-    char *text = malloc(room + 1);
-    code = text ? read_journal(j, expected, text, room)
-                : cli_fail(&(wfre_error){.code = WFRE_ERR_MEMORY, .message = "out of memory"});
-    free(text);
-    if (code == EXIT_DONE && j->done > 0)
+    char work[LINE];
+    wfre_error error;
+    describe(j, call, work, sizeof work);
+    if (wfre_parts_open(j->output, work, j->relations, j->count, &j->parts, &error) != WFRE_OK)
+        return cli_fail(&error);
+    j->done = wfre_parts_done(j->parts);
+    j->written = wfre_parts_items(j->parts);
+    if (j->done > 0)
         cli_note("%zu of %zu relations were done before; going on", j->done, j->count);
-    return code;
+    return EXIT_DONE;
 }
 
-/* Writes the triples of a relation, and then notes that it is done. */
-static int keep(job *j, wfre_relation relation, const char *text, size_t length, size_t count)
-{
-    char line[ENTRY];
-    if (!j->output) {
-        (void)fwrite(text, 1, length, stdout);
-        j->written += count;
-        return fflush(stdout) != 0 || ferror(stdout) ? EXIT_FAILED /* cli_end_output says why */
-                                                     : EXIT_DONE;
-    }
-    if (!write_whole(j->triples, text, length))
-        return fail_file(j->part);
-    j->hash = hash_more(j->hash, text, length);
-    j->written += count;
-    int used = snprintf(line, sizeof line, "%u %llu %lld %016llx\n", relation,
-                        (unsigned long long)j->written, (long long)lseek(j->triples, 0, SEEK_CUR),
-                        (unsigned long long)j->hash);
-    return write_whole(j->journal, line, (size_t)used) ? EXIT_DONE : fail_file(j->progress);
-}
-
-/* Writes the output as every output is written: whole or not at all, and through a link. */
-static int finish(job *j)
+/* Writes the triples of a relation. */
+static int keep(job *j, const char *text, size_t length, size_t count)
 {
     wfre_error error;
-    off_t length = lseek(j->triples, 0, SEEK_CUR);
-    const void *bytes = "";
-    if (length > 0)
-        bytes = mmap(NULL, (size_t)length, PROT_READ, MAP_SHARED, j->triples, 0);
-    if (length < 0 || bytes == MAP_FAILED)
-        return fail_file(j->part);
-    wfre_status status = wfre_write_file(j->output, bytes, (size_t)length, &error);
-    if (length > 0)
-        munmap((void *)(uintptr_t)bytes, (size_t)length);
-    if (status != WFRE_OK)
+    if (!j->output) {
+        (void)fwrite(text, 1, length, stdout);
+        if (fflush(stdout) != 0 || ferror(stdout))
+            return EXIT_FAILED; /* cli_end_output says why */
+    } else if (wfre_parts_add(j->parts, text, length, count, &error) != WFRE_OK)
         return cli_fail(&error);
-    (void)unlink(j->part);
-    (void)unlink(j->progress); /* and with it the lock */
+    j->written += count;
     return EXIT_DONE;
 }
 
@@ -312,7 +98,7 @@ static int predict_one(job *j, wfre_relation relation)
     if (status == WFRE_OK)
         status =
             wfre_missing_triples_print(j->graph, triples, count, j->format, &text, &length, &error);
-    int code = status == WFRE_OK                ? keep(j, relation, text, length, count)
+    int code = status == WFRE_OK                ? keep(j, text, length, count)
                : status == WFRE_ERR_INTERRUPTED ? interrupted(j)
                                                 : cli_fail(&error);
     wfre_string_free(text);
@@ -355,10 +141,6 @@ static int predict_all(job *j)
         j->done += code == EXIT_DONE;
         if (code != EXIT_INTERRUPTED)
             report(j);
-    }
-    if (code != EXIT_DONE && j->output && j->done == 0) { /* nothing to go on from */
-        (void)unlink(j->part);
-        (void)unlink(j->progress);
     }
     return code;
 }
@@ -410,15 +192,6 @@ static int choose_relations(const cli_call *call, job *j)
     return cli_fail(&error);
 }
 
-static char *with_ending(const char *path, const char *ending)
-{
-    size_t size = strlen(path) + strlen(ending) + 1;
-    char *text = malloc(size);
-    if (text)
-        (void)snprintf(text, size, "%s%s", path, ending);
-    return text;
-}
-
 /* Whether an output is standard output by another name, such as /dev/stdout. */
 static bool is_standard(const char *output)
 {
@@ -433,24 +206,28 @@ static bool is_standard(const char *output)
 static int open_stream(job *j)
 {
     int fd = open(j->output, O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
-        return fail_file(j->output);
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
+        wfre_error error = {.code = WFRE_ERR_IO, .offset = WFRE_NO_OFFSET};
+        (void)snprintf(error.message, sizeof error.message, "%s: %s", cli_visible(j->output),
+                       strerror(errno));
+        return cli_fail(&error);
+    }
     close(fd);
     j->output = NULL;
     return EXIT_DONE;
 }
 
-/* The names of the files beside the output; neither may be an input. */
-static int name_files(const cli_call *call, job *j)
+/* Neither the output nor a file beside it may be an input. */
+static int keep_inputs(const cli_call *call, const char *output)
 {
+    static const char *const ENDINGS[] = {"", ".part", ".progress", ".lock"};
+    enum { ENDING_COUNT = sizeof ENDINGS / sizeof *ENDINGS };
+    char path[LINE];
     int code = EXIT_DONE;
-    j->part = with_ending(j->output, ".part");
-    j->progress = with_ending(j->output, ".progress");
-    if (!j->part || !j->progress)
-        return cli_fail(&(wfre_error){.code = WFRE_ERR_MEMORY, .message = "out of memory"});
-    const char *const outputs[] = {j->output, j->part, j->progress};
-    for (int i = 0; i < 6 && code == EXIT_DONE; i++)
-        code = cli_keep_apart(call, outputs[i / 2], cli_argument(call, i % 2));
+    for (int i = 0; i < 2 * ENDING_COUNT && code == EXIT_DONE; i++) {
+        (void)snprintf(path, sizeof path, "%s%s", output, ENDINGS[i / 2]);
+        code = cli_keep_apart(call, path, cli_argument(call, i % 2));
+    }
     return code;
 }
 
@@ -467,7 +244,7 @@ static int read_options(const cli_call *call, job *j)
     if (j->output && is_standard(j->output))
         j->output = NULL;
     if (code == EXIT_DONE && j->output)
-        code = name_files(call, j);
+        code = keep_inputs(call, j->output);
     return code == EXIT_DONE ? cli_split(call, WFRE_TEST, &j->options.split) : code;
 }
 
@@ -499,17 +276,12 @@ static int prepare(const cli_call *call, job *j, wfre_pool *pool)
     struct stat info;
     if (j->output && stat(j->output, &info) == 0 && !S_ISREG(info.st_mode))
         code = open_stream(j);
-    return code == EXIT_DONE && j->output ? open_files(j, call) : code;
+    return code == EXIT_DONE && j->output ? open_output(j, call) : code;
 }
 
 static void clean(job *j)
 {
-    if (j->triples >= 0)
-        close(j->triples);
-    if (j->journal >= 0)
-        close(j->journal);
-    free(j->part);
-    free(j->progress);
+    wfre_parts_close(j->parts);
     free(j->relations);
     wfre_session_free(j->session);
     wfre_model_free(j->model);
@@ -518,7 +290,7 @@ static void clean(job *j)
 
 static int run(const cli_call *call)
 {
-    job j = {.start = cli_clock(), .hash = NO_BYTES, .triples = NOT_OPEN, .journal = NOT_OPEN};
+    job j = {.start = cli_clock()};
     wfre_pool *pool = NULL;
     wfre_error error;
     int code = read_options(call, &j);
@@ -531,8 +303,8 @@ static int run(const cli_call *call)
         code = prepare(call, &j, pool);
     if (code == EXIT_DONE)
         code = predict_all(&j);
-    if (code == EXIT_DONE && j.output)
-        code = finish(&j);
+    if (code == EXIT_DONE && j.output && wfre_parts_finish(j.parts, &error) != WFRE_OK)
+        code = cli_fail(&error);
     if (code == EXIT_DONE)
         cli_note("%s triples of %zu relation%s%s%s in %.1f s", cli_thousands(j.written), j.count,
                  j.count == 1 ? "" : "s", j.output ? " written to " : "",

@@ -173,6 +173,30 @@ WFRE_API void wfre_private_files(uint64_t bytes);
 WFRE_API WFRE_NODISCARD wfre_status wfre_write_file(const char *path, const void *bytes,
                                                     size_t length, wfre_error *error);
 
+/* A file written part by part, by work that may be stopped and go on another day. PATH.part has the
+ * parts that are done and PATH.progress says which, until wfre_parts_finish makes them the file;
+ * both survive whatever ends the process. Parts have numbers, given by `keys`, and are done in that
+ * order. One process or thread at a time. */
+typedef struct wfre_parts wfre_parts;
+
+/* Goes on behind the last whole part that is there. `work` is one line that says of what these are
+ * the parts: if PATH.progress is of other work, that fails with WFRE_ERR_MISMATCH. If somebody else
+ * writes the file at this moment, with WFRE_ERR_IO. `keys` are copied. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_parts_open(const char *path, const char *work,
+                                                    const uint32_t *keys, size_t count,
+                                                    wfre_parts **parts, wfre_error *error);
+/* How many parts are done, and how many items these have. */
+WFRE_API size_t wfre_parts_done(const wfre_parts *parts);
+WFRE_API uint64_t wfre_parts_items(const wfre_parts *parts);
+/* The next part, which has so many items. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_parts_add(wfre_parts *parts, const void *bytes,
+                                                   size_t length, uint64_t items,
+                                                   wfre_error *error);
+/* Makes what was added the whole file, as wfre_write_file does, and removes the two beside it. */
+WFRE_API WFRE_NODISCARD wfre_status wfre_parts_finish(wfre_parts *parts, wfre_error *error);
+/* Unless they were finished, what is done stays for another time. */
+WFRE_API void wfre_parts_close(wfre_parts *parts);
+
 /* ---- this machine ------------------------------------------------------------------------- */
 
 /* Instruction sets the kernels are written for, slowest first. */

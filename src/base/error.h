@@ -20,7 +20,6 @@ wfre_status wfre_fail_within(wfre_error *error, wfre_status status, const char *
 /* Adds a name that may have been meant to a failure, if there is room. */
 void wfre_error_near(wfre_error *error, const char *name, size_t length);
 
-/* Propagates a failure to the `cleanup:` label of the function, which must own a `status`. */
 /* At the start of a public function: fails if a caller left out what there must be. */
 #define GIVEN(pointer)                                                                             \
     do {                                                                                           \
@@ -29,6 +28,7 @@ void wfre_error_near(wfre_error *error, const char *name, size_t length);
                              "%s: no " #pointer " given (NULL)", __func__);                        \
     } while (0)
 
+/* Propagates a failure to the `cleanup:` label of the function, which must own a `status`. */
 #define TRY(expression)                                                                            \
     do {                                                                                           \
         status = (expression);                                                                     \

@@ -93,8 +93,8 @@ wc -l whole.tsv whole.jsonl | head -n 2 | awk "{ print \$1 }" | uniq | wc -l
 # A run that cannot go on keeps what is done; the same command does the rest. Another one may not.
 (ulimit -f 1; predict --all -o early.tsv 2>&1; echo "exit $?") | cat # the limit is not for this output
 ls | grep ^early # nothing was done, and nothing is left
-: >busy.tsv.progress
-flock busy.tsv.progress wfre predict r.kg m.safetensors --all -o busy.tsv 2>&1
+: >busy.tsv.lock
+flock busy.tsv.lock wfre predict r.kg m.safetensors --all -o busy.tsv 2>&1
 (ulimit -f 9; predict --all -o cut.tsv 2>&1; echo "exit $?") | cat
 ls | grep ^cut
 predict --all -o cut.tsv --top 3 2>&1
