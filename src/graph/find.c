@@ -56,27 +56,37 @@ static uint32_t find_iri(const tables *t, const char *iri, size_t length)
     return find_coded(t, at + 2, (size_t)(end - at) - 2);
 }
 
-/* <iri> or prefix:local. */
-static uint32_t find_short(const tables *t, const char *text, size_t length)
+/* The IRI that <iri> or prefix:local stands for, which lies in the text or in `room`; else nothing.
+ */
+static wfre_name expand(const wfre_graph *graph, wfre_name text, char room[LONGEST])
 {
-    if (length > 2 && text[0] == '<' && text[length - 1] == '>')
-        return find_iri(t, text + 1, length - 2);
-    const char *colon = memchr(text, ':', length);
+    if (text.length > 2 && text.bytes[0] == '<' && text.bytes[text.length - 1] == '>')
+        return (wfre_name){text.bytes + 1, text.length - 2};
+    const char *colon = text.length > 0 ? memchr(text.bytes, ':', text.length) : NULL;
+    size_t before = colon ? (size_t)(colon - text.bytes) : 0, local = text.length - before - 1;
     wfre_name prefix, start;
-    char iri[LONGEST];
-    if (!colon)
-        return WFRE_NONE;
-    size_t before = (size_t)(colon - text), local = length - before - 1;
-    for (size_t i = 0; wfre_graph_prefix(t->graph, i, &prefix, &start); i++) {
-        if (prefix.length != before || (before > 0 && memcmp(prefix.bytes, text, before) != 0))
+    for (size_t i = 0; colon && wfre_graph_prefix(graph, i, &prefix, &start); i++) {
+        if (prefix.length != before ||
+            (before > 0 && memcmp(prefix.bytes, text.bytes, before) != 0))
             continue;
         if (start.length + local > LONGEST)
-            return WFRE_NONE;
-        memcpy(iri, start.bytes, start.length);
-        memcpy(iri + start.length, colon + 1, local);
-        return find_iri(t, iri, start.length + local);
+            break;
+        memcpy(room, start.bytes, start.length);
+        memcpy(room + start.length, colon + 1, local);
+        return (wfre_name){room, start.length + local};
     }
-    return before == 1 && text[0] == t->kind ? find_coded(t, colon + 1, local) : WFRE_NONE;
+    return (wfre_name){NULL, 0};
+}
+
+/* <iri> or prefix:local; e: and r: are prefixes of names that are no IRIs, unless declared. */
+static uint32_t find_short(const tables *t, const char *text, size_t length)
+{
+    char room[LONGEST];
+    wfre_name iri = expand(t->graph, (wfre_name){text, length}, room);
+    if (iri.bytes)
+        return find_iri(t, iri.bytes, iri.length);
+    bool coded = length > 2 && text[0] == t->kind && text[1] == ':';
+    return coded ? find_coded(t, text + 2, length - 2) : WFRE_NONE;
 }
 
 /* ---- folded texts ------------------------------------------------------------------------- */
@@ -224,4 +234,32 @@ size_t wfre_graph_labelled(const wfre_graph *graph, bool relations, wfre_name te
     for (size_t i = 0; relations && i < found.count; i++)
         ids[i] *= 2;
     return found.count;
+}
+
+/* ---- attributes --------------------------------------------------------------------------- */
+
+static void append_name(wfre_text *text, wfre_name name)
+{
+    wfre_text_append(text, name.bytes, name.length);
+}
+
+bool wfre_graph_find_attribute(const wfre_graph *graph, wfre_name text, wfre_text *iri)
+{
+    char room[LONGEST];
+    if (graph->predicate_count == 0 || !wfre_guard_attributes(graph->guard))
+        return false;
+    wfre_name whole = expand(graph, text, room);
+    for (uint32_t i = 0; i < graph->predicate_count; i++) {
+        uint32_t term = graph->predicates[i].term, entities = graph->header->entities;
+        wfre_text_clear(iri);
+        if (term >= entities && term - entities < graph->dictionary.count)
+            wfre_dictionary_get(&graph->dictionary, term - entities, iri);
+        else if (term < entities)
+            append_name(iri, wfre_names_get(&graph->names[WFRE_ENTITY_NAMES], term));
+        wfre_name own = {iri->data, iri->length};
+        if (!iri->failed &&
+            (same_text(own, whole.bytes ? whole : text) || has_local(own, text, same_folded)))
+            return true;
+    }
+    return false;
 }

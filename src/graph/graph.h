@@ -15,6 +15,7 @@
 #define WFRE_SRC_GRAPH_GRAPH_H
 
 #include "base/error.h"
+#include "base/text.h"
 #include "graph/guard.h"
 #include "wfre/graph.h"
 
@@ -145,6 +146,10 @@ wfre_relation wfre_graph_named_relation(const wfre_graph *graph, const char *tex
  * one if it is "label"@language; how many. */
 size_t wfre_graph_labelled(const wfre_graph *graph, bool relations, wfre_name text, uint32_t *ids,
                            size_t capacity);
+
+/* Whether attributes have a predicate with this IRI, prefixed name or local name, in any case; its
+ * IRI is in `iri` then. */
+bool wfre_graph_find_attribute(const wfre_graph *graph, wfre_name text, wfre_text *iri);
 
 /* ---- building ----------------------------------------------------------------------------- */
 

@@ -369,10 +369,32 @@ static void list_names(const wfre_cursor *cursor, const kind *k, const uint32_t 
     }
 }
 
+/* Fails if what was taken for a relation is an attribute. */
+static wfre_status refuse_attribute(wfre_cursor *cursor, const wfre_symbol *symbol)
+{
+    wfre_text iri = {0}, shown = {0};
+    wfre_status status = WFRE_OK;
+    wfre_name name = {symbol->bytes, symbol->length};
+    if (wfre_graph_find_attribute(cursor->graph, name, &iri)) {
+        show_name(&shown, name);
+        status = wfre_text_status(&shown, "naming an attribute", cursor->error);
+        if (status == WFRE_OK)
+            status = wfre_fail(cursor->error, WFRE_ERR_NOT_FOUND, symbol->offset,
+                               "%s is no relation between entities but an attribute: describe "
+                               "shows its values, SPARQL asks for them: SELECT * { ?x <%s> ?v }",
+                               shown.data, iri.data);
+    }
+    wfre_text_free(&iri);
+    wfre_text_free(&shown);
+    return status;
+}
+
 static wfre_status fail_unknown(wfre_cursor *cursor, const kind *k, const wfre_symbol *symbol)
 {
     uint32_t ids[NAMED];
     wfre_name near = {symbol->bytes, symbol->length}, language;
+    if (k->relations)
+        CHECK(refuse_attribute(cursor, symbol));
     (void)wfre_label_parts(near, &near, &language);
     size_t found = k->nearest(cursor->graph, near.bytes, near.length, ids, NAMED);
     bool ambiguous = keep_labelled(cursor, k, symbol, ids, &found);

@@ -120,6 +120,9 @@ towns '?x : in(Gift, ?x)'
 towns '?x : in("Gift"@de, ?x)'
 towns '?x : in("Gift"@, ?x)'
 towns 'describe weißblau'
+towns '?x : nick(Bavaria, ?x)' # an attribute, by its local name, prefixed name and IRI
+towns '?x : ex:nick(Bavaria, ?x)'
+towns '?x : <http://ex.org/nick>(Bavaria, ?x)'
 show wfre find towns.kg bayern
 show wfre find towns.kg liegt
 
