@@ -75,8 +75,9 @@ char *ask_read_file(const char *path, wfre_error *error);
 
 /* Answers every question that standard input has, at a prompt if it is a terminal. */
 int ask_questions(ask_session *session, int (*answer)(const ask_session *, const char *));
-/* help, quit, set: whether the line is such a command, which was then carried out; *quit is set to
- * end. */
-bool ask_prompt_command(ask_session *session, const char *line, bool *quit);
+/* Whether a line is no question but a command: help, quit, find, set. */
+bool ask_is_command(const char *line);
+/* Carries it out; the exit code. *quit is set to end. */
+int ask_command(ask_session *session, const char *line, bool *quit);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the prompt understands besides questions: help, quit, and settings. */
+/* What is understood besides questions, at the prompt and in lines of standard input: help, quit,
+ * find and settings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,21 +104,23 @@ static const char *set(ask_session *s, const char *name, const char *value)
     return NULL;
 }
 
-static void change_setting(ask_session *s, char *words)
+static int change_setting(ask_session *s, char *words)
 {
     const char *name = strtok(words, " \t"), *value = strtok(NULL, " \t");
     if (!name) {
         show_settings(s);
-        return;
+        return EXIT_DONE;
     }
     const char *wrong = value ? set(s, name, value) : "followed by a value";
-    if (wrong)
-        cli_note("set %s: it must be %s", name, wrong);
+    if (!wrong)
+        return EXIT_DONE;
+    cli_note("set %s: it must be %s", name, wrong);
+    return EXIT_FAILED;
 }
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-static void find(ask_session *s, const char *text)
+static int find(ask_session *s, const char *text)
 {
     enum { SHOWN = 20 };
     wfre_completion items[SHOWN];
@@ -126,10 +129,8 @@ static void find(ask_session *s, const char *text)
     size_t count;
     wfre_complete_options_default(&options);
     if (wfre_engine_complete(s->engine, text, strlen(text), &options, items, SHOWN, &count,
-                             &error) != WFRE_OK) {
-        (void)cli_fail(&error);
-        return;
-    }
+                             &error) != WFRE_OK)
+        return cli_fail(&error);
     for (size_t i = 0; i < count; i++) {
         FILE *line = cli_line();
         fprintf(line, "%-8s %9s  ", items[i].is_relation ? "relation" : "entity",
@@ -142,6 +143,7 @@ static void find(ask_session *s, const char *text)
     }
     if (count == 0)
         cli_note("nothing has %s in its name or label", text);
+    return EXIT_DONE;
 }
 
 /* ---- all ---------------------------------------------------------------------------------- */
@@ -157,26 +159,29 @@ static bool begins(const char *line, const char *word, const char **rest)
     return **rest != '('; /* else it is a relation */
 }
 
-bool ask_prompt_command(ask_session *session, const char *line, bool *quit)
+bool ask_is_command(const char *line)
 {
     const char *rest;
     line += strspn(line, " \t");
-    if ((begins(line, "quit", &rest) || begins(line, "exit", &rest)) && *rest == '\0') {
-        *quit = true;
-        return true;
+    return ((begins(line, "quit", &rest) || begins(line, "exit", &rest) ||
+             begins(line, "help", &rest) || begins(line, "?", &rest)) &&
+            *rest == '\0') ||
+           (begins(line, "find", &rest) && *rest) || begins(line, "set", &rest);
+}
+
+int ask_command(ask_session *session, const char *line, bool *quit)
+{
+    const char *rest;
+    line += strspn(line, " \t");
+    if (begins(line, "find", &rest))
+        return find(session, rest);
+    if (begins(line, "set", &rest)) {
+        char words[256];
+        (void)snprintf(words, sizeof words, "%s", rest);
+        return change_setting(session, words);
     }
-    if ((begins(line, "help", &rest) || begins(line, "?", &rest)) && *rest == '\0') {
+    *quit = *line == 'q' || *line == 'e';
+    if (!*quit)
         fputs(HELP, stdout);
-        return true;
-    }
-    if (begins(line, "find", &rest) && *rest) {
-        find(session, rest);
-        return true;
-    }
-    if (!begins(line, "set", &rest))
-        return false;
-    char words[256];
-    (void)snprintf(words, sizeof words, "%s", rest);
-    change_setting(session, words);
-    return true;
+    return EXIT_DONE;
 }

@@ -65,7 +65,9 @@ static int ask_terminal(ask_session *session, int (*answer)(const ask_session *,
         cli_clear_interrupt();
         if (is_question(line)) {
             add_history(line);
-            if (!ask_prompt_command(session, line, &quit))
+            if (ask_is_command(line))
+                (void)ask_command(session, line, &quit);
+            else
                 (void)answer(session, line);
         }
         free(line);
@@ -108,8 +110,9 @@ static int ask_lines(ask_session *session, int (*answer)(const ask_session *, co
     size_t capacity = 0;
     ssize_t got;
     int code = EXIT_DONE;
+    bool quit = false;
     session->echo = true;
-    for (unsigned long number = 1; code != EXIT_INTERRUPTED && !ferror(stdout) &&
+    for (unsigned long number = 1; !quit && code != EXIT_INTERRUPTED && !ferror(stdout) &&
                                    (got = getline(&line, &capacity, stdin)) > 0;
          number++) {
         const char *fault = find_fault(line, strip_end(line, (size_t)got));
@@ -124,6 +127,9 @@ static int ask_lines(ask_session *session, int (*answer)(const ask_session *, co
             (void)snprintf(error.message, sizeof error.message, "standard input:%lu: %s", number,
                            fault);
             own = ask_fail(session, text, &error);
+        } else if (!session->json && ask_is_command(text)) {
+            cli_echo(text);
+            own = ask_command(session, text, &quit);
         } else {
             own = answer(session, text);
         }

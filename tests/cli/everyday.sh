@@ -34,6 +34,10 @@ printf 'producer(Nobody, Martin)\n?x : producer(?x, Spector)\nSELECT ?x {\ndescr
     wfre ask g.kg --json 2>/dev/null | sed -E 's/("seconds":)[0-9.]+/\1T/' | cut -c 1-150
 printf 'SELECT ?x { ?x <http://example.org/knows> ?y }\nASK { ?x ?y 1970 }\nCONSTRUCT { ?y ?r ?x } WHERE { ?x ?r ?y . ?y ?s ?z }\ndescribe Help!\n' |
     wfre ask g.kg --json
+# Commands among questions, unless JSON is wanted.
+printf 'set top 1\n?x : producer(?x, Martin)\nset top few\nfind MARTIN\nquit\n?x : producer(?x, Spector)\n' |
+    wfre ask g.kg 2>&1 | grep -v " in [0-9.]* ms"
+printf 'set top 1\n' | wfre ask g.kg --json 2>/dev/null
 show wfre find g.kg MARTIN
 show wfre find g.kg a --entities --top 2
 show wfre find g.kg know --json
