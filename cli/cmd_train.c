@@ -9,7 +9,9 @@ static const cli_option OPTIONS[] = {
     {"out", 'o', CLI_FILE, "FILE", "the model to write (default: GRAPH's name, .safetensors)", 0,
      0},
     {"preset", 0, CLI_TEXT, "NAME",
-     "small, base, large, or paper-wn18rr, -fb15k-237, -nell, -fb15k (default: by size)", 0, 0},
+     "small, base, large, embedding, or paper-wn18rr, -fb15k-237, -nell, -fb15k (default: by "
+     "size)",
+     0, 0},
     {"time", 0, CLI_DURATION, "TIME", "length of the run, such as 90s, 30m, 1.5h", 0, 0},
     {"steps", 0, CLI_INTEGER, "N", "length of the run in steps, for exact reproduction", 1, 1e15},
     {"resume", 0, CLI_FLAG, NULL,

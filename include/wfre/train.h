@@ -89,6 +89,7 @@ typedef struct wfre_train_settings {
         exact; /* candidates a query, and answers, that the guide surrogate leaves to the score */
     double stage;                 /* share of the run after which the second stage begins */
     double mix[WFRE_TRAIN_TYPES]; /* share of each query type; need not sum to 1 */
+    double mix_1p_end; /* that of 1p at the end, where mix[0] is that at the start; 0: the same */
     bool turns; /* as published, batches of paths alone and of others alone: two and one by turns */
     double forward_edges, forward_paths; /* as for wfre_sampler_forward: of 1p, of 2p and 3p */
 
@@ -111,7 +112,8 @@ typedef struct wfre_train_settings {
 } wfre_train_settings;
 
 /* A named recipe: paper-wn18rr, paper-fb15k-237, paper-nell, paper-fb15k (the paper's best
- * hyperparameters), small, base, large (ours). NULL chooses small or base by the graph's size. */
+ * hyperparameters), small, base, large, embedding (ours). NULL chooses small or base by the graph's
+ * size. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
                                                       wfre_train_settings *settings,
                                                       wfre_error *error);

@@ -322,7 +322,7 @@ def train(
     ``steps``, which gives the same bits again with the same ``seed`` (1 unless given).
 
     The model is written to ``path``, with its log and learning curve beside it; without one it is
-    in memory only. ``preset`` is "small", "base", "large" or a recipe of the paper; any other
+    in memory only. ``preset`` is "small", "base", "large", "embedding" or a recipe of the paper; any other
     setting is given by its name (``dim=400, drop_input=0.2``; ``train_settings`` lists them).
     ``progress`` shows a bar; ``callback`` is called after every step. ``start`` is a model to begin
     with, whose sizes the new one has; ``queries`` is a query set to validate on, instead of sampled

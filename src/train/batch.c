@@ -39,6 +39,7 @@ struct wfre_batcher {
     wfre_train_settings settings;
     wfre_pool *pool;
     wfre_sampler *sampler;
+    bool has_type[WFRE_TRAIN_TYPES];                           /* the graph has such queries */
     double cumulative[WFRE_TRAIN_TYPES];                       /* of the mix, normalised */
     uint64_t asked[WFRE_TRAIN_TYPES], found[WFRE_TRAIN_TYPES]; /* queries so far */
     double paths; /* cumulative share of the paths, the first types */
@@ -83,6 +84,23 @@ static uint32_t take_slot(wfre_batcher *b, wfre_entity entity)
 }
 
 /* ---- queries ------------------------------------------------------------------------------ */
+
+/* The shares of the types when so much of the run is over. */
+static void set_mix(wfre_batcher *b, double progress)
+{
+    const wfre_train_settings *s = &b->settings;
+    double sum = 0;
+    for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++) {
+        double share = s->mix[t];
+        if (t == 0 && share > 0 && s->mix_1p_end > 0)
+            share *= pow(s->mix_1p_end / share, progress);
+        sum += b->has_type[t] ? share : 0;
+        b->cumulative[t] = sum;
+    }
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        b->cumulative[t] /= sum;
+    b->paths = b->cumulative[PATHS - 1];
+}
 
 static uint32_t draw_type(const wfre_batcher *b, uint64_t index)
 {
@@ -369,13 +387,16 @@ double wfre_batcher_found(const wfre_batcher *b, uint32_t type)
 }
 
 /* Finds the queries of a step, with those of the steps that are drawn together with it. */
-static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *error)
+static wfre_status draw_queries(wfre_batcher *b, uint64_t step, double progress, wfre_error *error)
 {
     uint64_t group = step / b->together;
     size_t queries = b->batch.queries;
     if (group != b->group || b->together == 1) {
+        uint64_t first = group * b->together;
         b->group = UINT64_MAX;
-        CHECK(draw_pile(b, group * b->together, error));
+        /* As when the first of them was drawn: a resumed run may begin with another. */
+        set_mix(b, step > 0 ? progress * ((double)first / (double)step) : 0);
+        CHECK(draw_pile(b, first, error));
         if (b->together > 1)
             CHECK(wfre_deal(b->pile, b->together, queries, WFRE_TRAIN_TYPES,
                             wfre_graph_relations(b->graph), b->order, error));
@@ -391,10 +412,10 @@ static wfre_status draw_queries(wfre_batcher *b, uint64_t step, wfre_error *erro
     return WFRE_OK;
 }
 
-wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, const wfre_batch **batch,
-                              wfre_error *error)
+wfre_status wfre_batcher_draw(wfre_batcher *b, uint64_t step, double progress,
+                              const wfre_batch **batch, wfre_error *error)
 {
-    wfre_status status = draw_queries(b, step, error);
+    wfre_status status = draw_queries(b, step, progress, error);
     if (status != WFRE_OK)
         return status;
     for (size_t q = 0; q < b->batch.queries; q++)
@@ -443,29 +464,25 @@ static wfre_status try_type(wfre_batcher *b, uint32_t type, wfre_error *error)
     return found ? WFRE_OK : WFRE_ERR_NOT_FOUND;
 }
 
-/* The shares of the types, without those that the graph is too small or too plain for. The first
- * of them, single edges as a rule, takes the place of rare ones that are not found. */
-static wfre_status prepare_mix(wfre_batcher *b, wfre_error *error)
+/* Which types there are queries of: the graph may be too small or too plain for some. The first of
+ * them, single edges as a rule, takes the place of rare ones that are not found. */
+static wfre_status find_types(wfre_batcher *b, wfre_error *error)
 {
-    double sum = 0;
+    bool any = false;
     for (uint32_t t = 0; t < WFRE_TRAIN_TYPES; t++) {
         wfre_status status = try_type(b, t, error);
         if (status != WFRE_OK && status != WFRE_ERR_NOT_FOUND)
             return status;
-        if (status == WFRE_OK && sum == 0) {
+        b->has_type[t] = status == WFRE_OK;
+        if (b->has_type[t] && !any) {
             wfre_sampler_substitute(b->sampler, t);
             wfre_sampler_limit(b->sampler, t, UINT32_MAX); /* nothing takes its place */
         }
-        sum += status == WFRE_OK ? b->settings.mix[t] : 0;
-        b->cumulative[t] = sum;
+        any = any || b->has_type[t];
     }
-    if (!(sum > 0))
-        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-                         "no query type of the mix can be found in the graph");
-    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
-        b->cumulative[t] /= sum;
-    b->paths = b->cumulative[PATHS - 1];
-    return WFRE_OK;
+    return any ? WFRE_OK
+               : wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
+                           "no query type of the mix can be found in the graph");
 }
 
 static bool allocate(wfre_batcher *b)
@@ -518,7 +535,7 @@ wfre_status wfre_batcher_create(const wfre_graph *graph, const wfre_train_settin
     }
     TRY(wfre_sampler_create(graph, WFRE_TRAIN, NULL, 0, settings->seed, &b->sampler, error));
     wfre_sampler_forward(b->sampler, settings->forward_edges, settings->forward_paths);
-    TRY(prepare_mix(b, error));
+    TRY(find_types(b, error));
     *result = b;
     b = NULL;
 cleanup:

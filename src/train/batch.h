@@ -1,5 +1,6 @@
 /* One batch: queries drawn from the train graph, the answers to aim at, and the entities to compare
- * with. Everything is a function of (seed, step), whatever the number of threads. */
+ * with. Everything is a function of the seed, the step and how much of the run is over, whatever
+ * the number of threads. */
 #ifndef WFRE_SRC_TRAIN_BATCH_H
 #define WFRE_SRC_TRAIN_BATCH_H
 
@@ -39,14 +40,14 @@ WFRE_NODISCARD wfre_status wfre_batcher_create(const wfre_graph *graph,
                                                wfre_batcher **batcher, wfre_error *error);
 void wfre_batcher_free(wfre_batcher *batcher);
 
-/* The batch of a step; it lives until the next one. */
-WFRE_NODISCARD wfre_status wfre_batcher_draw(wfre_batcher *batcher, uint64_t step,
+/* The batch of a step, `progress` (0 to 1) of the run being over; it lives until the next one. */
+WFRE_NODISCARD wfre_status wfre_batcher_draw(wfre_batcher *batcher, uint64_t step, double progress,
                                              const wfre_batch **batch, wfre_error *error);
-/* The slot of an entity of the last batch; WFRE_NONE if it has none. */
 /* The share of the queries of a type, of those that were to be drawn, that was found in time; in
  * the place of the others stand queries of the first type of the mix. */
 double wfre_batcher_found(const wfre_batcher *batcher, uint32_t type);
 
+/* The slot of an entity of the last batch; WFRE_NONE if it has none. */
 uint32_t wfre_batcher_slot(const wfre_batcher *batcher, wfre_entity entity);
 
 #endif

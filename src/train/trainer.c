@@ -331,14 +331,14 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
 
 wfre_status wfre_trainer_draw(wfre_trainer *t, wfre_error *error)
 {
-    CHECK(wfre_batcher_draw(t->batcher, t->step, &t->batch, error));
+    CHECK(wfre_batcher_draw(t->batcher, t->step, wfre_trainer_progress(t), &t->batch, error));
     return embed(t, error);
 }
 
 wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
 {
     double loss = 0, start = wfre_clock();
-    CHECK(wfre_batcher_draw(t->batcher, t->step, &t->batch, error));
+    CHECK(wfre_batcher_draw(t->batcher, t->step, wfre_trainer_progress(t), &t->batch, error));
     double drawn = wfre_clock();
     CHECK(embed(t, error));
     double embedded = wfre_clock();

@@ -15,7 +15,7 @@ static void test_rivals(void **state)
     s.relation_facts = 7;
     assert_ok(wfre_batcher_create(graph, &s, NULL, &batcher, error));
     for (uint64_t step = 0; step < 20; step++) {
-        assert_ok(wfre_batcher_draw(batcher, step, &batch, error));
+        assert_ok(wfre_batcher_draw(batcher, step, 0, &batch, error));
         assert_in_range(batch->facts, 1, 7);
         for (size_t f = 0; f < batch->facts; f++) {
             const wfre_node *own = batch->trees[batch->fact_query[f]];
@@ -34,6 +34,40 @@ static void test_rivals(void **state)
     }
     assert_true(rivals > 100);
     wfre_batcher_free(batcher);
+    wfre_graph_close(graph);
+}
+
+/* How many of 4,000 queries are single edges when so much of the run is over. */
+static unsigned count_edges(const wfre_graph *graph, const wfre_train_settings *s, double progress)
+{
+    wfre_batcher *batcher;
+    const wfre_batch *batch;
+    unsigned edges = 0;
+    assert_ok(wfre_batcher_create(graph, s, NULL, &batcher, error));
+    for (uint64_t step = 1; step <= 40; step++) {
+        assert_ok(wfre_batcher_draw(batcher, step, progress, &batch, error));
+        for (size_t q = 0; q < batch->queries; q++)
+            edges += batch->types[q] == 0;
+    }
+    wfre_batcher_free(batcher);
+    return edges;
+}
+
+/* The share of single edges goes from the one at the start to the one at the end, if it has one. */
+static void test_mix_over_time(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(4, 60, 4, 900);
+    wfre_train_settings s = recipe(0);
+    s.batch = 100;
+    for (int t = 0; t < WFRE_TRAIN_TYPES; t++)
+        s.mix[t] = t == 0 ? 16 : t < 3 ? 1 : 0; /* of 18, of 6 half way, of 3 */
+    s.mix_1p_end = 1;
+    assert_in_range(count_edges(graph, &s, 0), 3450, 3650);
+    assert_in_range(count_edges(graph, &s, 0.5), 2550, 2780);
+    assert_in_range(count_edges(graph, &s, 1), 1240, 1430);
+    s.mix_1p_end = 0;
+    assert_in_range(count_edges(graph, &s, 1), 3450, 3650);
     wfre_graph_close(graph);
 }
 
@@ -162,11 +196,9 @@ static void test_nearly_absent_types(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rivals),
-        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_deal),
-        cmocka_unit_test(test_rare_types),
-        cmocka_unit_test(test_nearly_absent_types),
+        cmocka_unit_test(test_rivals),     cmocka_unit_test(test_mix_over_time),
+        cmocka_unit_test(test_published),  cmocka_unit_test(test_deal),
+        cmocka_unit_test(test_rare_types), cmocka_unit_test(test_nearly_absent_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
