@@ -38,8 +38,8 @@ void ask_print_standing(FILE *line, size_t rank, const char *kind, double probab
 void ask_note_cut(const ask_session *session, uint64_t count, const char *what)
 {
     if (count > session->top)
-        cli_note("the first %s%s are shown; %s shows all", cli_thousands(session->top), what,
-                 session->prompt ? "set top all" : "--top 0");
+        cli_note("shown: %s of %s%s; %s shows all", cli_thousands(session->top),
+                 cli_thousands(count), what, session->prompt ? "set top all" : "--top 0");
 }
 
 void ask_note_probabilities(const ask_session *session, double probability)
