@@ -34,10 +34,10 @@ enum {
 /* Of a run limited by time, one validation may take about this share, and all of them that one;
  * none is made in the first part of it, when nothing has been learned and ranking is slowest. */
 static const double SAMPLE_SHARE = 0.01, VALIDATION_SHARE = 0.1, FIRST_PART = 0.35;
-/* Steps may take this part of such a run if there is something to fit behind them. Then fitting
- * lifts, edges and probabilities, and measuring, may take those shares of what is left when each
- * begins. */
-static const double STEPS_PART = 0.8;
+/* Steps may take this part of such a run if there is something to fit behind them, and that one if
+ * it is not how edges are predicted, which takes longest. Then fitting lifts, edges and
+ * probabilities, and measuring, may take those shares of what is left when each begins. */
+static const double STEPS_PART = 0.8, STEPS_PART_WITHOUT_EDGES = 0.92;
 /* On slow machines and large graphs what is fitted needs as long as ranking so many queries without
  * preparation; steps leave that, but no more than this part. */
 static const double FIT_QUERIES = 60, LEAST_PART = 0.7;
@@ -222,14 +222,22 @@ static wfre_status stop(training *s, wfre_error *error)
                      s->outputs.checkpoint);
 }
 
+/* The part of the run that steps may take at the most. */
+static double most_part(const training *s)
+{
+    return s->run->calibrate == 0       ? 1
+           : s->trainer->settings.edges ? STEPS_PART
+                                        : STEPS_PART_WITHOUT_EDGES;
+}
+
 /* Leaves time for the fits, by what a validation took. */
 static void reserve(training *s)
 {
     const wfre_train_settings *settings = &s->trainer->settings;
     if (settings->steps || s->run->calibrate == 0)
         return;
-    double part = 1 - FIT_QUERIES * s->last.each / settings->seconds;
-    s->trainer->part = part > STEPS_PART ? STEPS_PART : part < LEAST_PART ? LEAST_PART : part;
+    double part = 1 - FIT_QUERIES * s->last.each / settings->seconds, most = most_part(s);
+    s->trainer->part = part > most ? most : part < LEAST_PART ? LEAST_PART : part;
 }
 
 static wfre_status validate_if_due(training *s, wfre_error *error)
@@ -563,7 +571,7 @@ static wfre_status begin(training *s, const wfre_train_settings *settings, wfre_
     s->resumed = s->run->resume && wfre_file_exists(outputs->checkpoint);
     CHECK(make_trainer(s, settings, error));
     s->trainer->model->unfinished = true;
-    s->trainer->part = s->run->calibrate > 0 ? STEPS_PART : 1;
+    s->trainer->part = most_part(s);
     s->trainer->started = s->begun; /* what came before counts */
     s->effort = wfre_effort_of(s->graph, &s->trainer->settings, s->run);
     CHECK(open_queries(s, error));
