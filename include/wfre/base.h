@@ -192,7 +192,8 @@ WFRE_API uint64_t wfre_parts_items(const wfre_parts *parts);
 WFRE_API WFRE_NODISCARD wfre_status wfre_parts_add(wfre_parts *parts, const void *bytes,
                                                    size_t length, uint64_t items,
                                                    wfre_error *error);
-/* Makes what was added the whole file, as wfre_write_file does, and removes the two beside it. */
+/* When all parts are done, makes them the file, as wfre_write_file does, and removes the two beside
+ * it. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_parts_finish(wfre_parts *parts, wfre_error *error);
 /* Unless they were finished, what is done stays for another time. */
 WFRE_API void wfre_parts_close(wfre_parts *parts);

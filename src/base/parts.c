@@ -217,7 +217,16 @@ wfre_status wfre_parts_finish(wfre_parts *parts, wfre_error *error)
 {
     wfre_mapping bytes = {0};
     GIVEN(parts);
+    if (parts->done < parts->count)
+        return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET, "%s: %zu of %zu parts are done",
+                         parts->path, parts->done, parts->count);
     CHECK(wfre_map_file(parts->part, &bytes, error));
+    if (bytes.length !=
+        parts->length) { /* somebody else wrote, or a part that failed was repeated */
+        wfre_unmap(&bytes);
+        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
+                         "%s: it is not as long as what was written to it", parts->part);
+    }
     wfre_status status = wfre_write_file(parts->path, bytes.bytes ? (const void *)bytes.bytes : "",
                                          bytes.length, error);
     wfre_unmap(&bytes);

@@ -67,6 +67,9 @@ static void go_on(size_t expected)
     char *bytes;
     size_t length;
     wfre_parts *parts = open_parts(expected);
+    add_up_to(parts, COUNT - 1);
+    if (wfre_parts_done(parts) < COUNT)
+        assert_int_equal(wfre_parts_finish(parts, NULL), WFRE_ERR_ARGUMENT);
     add_up_to(parts, COUNT);
     assert_int_equal(wfre_parts_items(parts), 10 + 11 + 12);
     assert_int_equal(wfre_parts_add(parts, "", 0, 0, NULL), WFRE_ERR_ARGUMENT);
@@ -117,6 +120,21 @@ static void test_damage(void **state)
     assert_int_equal(pwrite(fd, "T", 1, 5), 1); /* "Two" where "two" was */
     close(fd);
     go_on(2);
+}
+
+/* What somebody else wrote between is not taken for the output. */
+static void test_meddling(void **state)
+{
+    (void)state;
+    wfre_parts *parts = open_parts(0);
+    add_up_to(parts, COUNT);
+    int fd = open(part, O_WRONLY | O_APPEND);
+    assert_int_equal(write(fd, "more", 4), 4);
+    close(fd);
+    assert_int_equal(wfre_parts_finish(parts, NULL), WFRE_ERR_MISMATCH);
+    assert_false(wfre_file_exists(output));
+    wfre_parts_close(parts);
+    go_on(COUNT);
 }
 
 /* What others left is refused, and stays. */
@@ -189,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_goes_on, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_damage, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_meddling, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_others, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_no_files_of_ours, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_misuse, make_folder, remove_folder),
