@@ -34,8 +34,8 @@ WFRE_NODISCARD wfre_status wfre_ground_fact(const wfre_graph *graph, wfre_split 
 /* Which branches of intersections and unions must matter. */
 typedef enum wfre_branch_rule {
     WFRE_BRANCHES_ALL,    /* each of them */
-    WFRE_BRANCHES_NEGATED /* the negated ones: the rule of the BetaE benchmark, under which its
-                             training queries and most published ones were made */
+    WFRE_BRANCHES_NEGATED /* the negated ones: BetaE's rule for the queries it measures by; its
+                             training queries need not keep it, which a quarter of inp does not */
 } wfre_branch_rule;
 
 /* Whether they do: without such a branch there would be more or fewer than the `count` answers
