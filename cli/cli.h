@@ -134,6 +134,9 @@ wfre_status cli_check_mapped(wfre_error *error);
 /* wfre_model_open, and a note if the model is half-trained. */
 wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
 wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error);
+/* Prepares a model for questions and writes it, with --threads and --bf16 of the call. */
+wfre_status cli_write_model(const cli_call *call, wfre_model *model, const char *path,
+                            wfre_error *error);
 /* EXIT_DONE if the model has probabilities, or none are asked for; else the exit code. */
 int cli_need_probabilities(const wfre_model *model, double min_probability);
 

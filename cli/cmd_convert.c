@@ -10,7 +10,6 @@ static int run(const cli_call *call)
     const char *out = cli_text(call, "out", NULL), *preset = cli_text(call, "preset", NULL);
     wfre_graph *graph = NULL;
     wfre_model *model = NULL;
-    wfre_pool *pool = NULL;
     wfre_train_settings settings;
     wfre_error error = {.code = WFRE_ERR_MEMORY, .message = "out of memory"};
     struct stat file;
@@ -27,18 +26,13 @@ static int run(const cli_call *call)
     if (status == WFRE_OK)
         status = wfre_model_convert(cli_argument(call, 1), graph, &settings.model, &model, &error);
     if (status == WFRE_OK)
-        status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
-    if (status == WFRE_OK)
-        status = wfre_model_prepare(model, pool, &error);
-    if (status == WFRE_OK)
-        status = wfre_model_save(model, out, cli_has(call, "bf16"), &error);
+        status = cli_write_model(call, model, out, &error);
     if (status != WFRE_OK)
         code = cli_fail(&error);
     else if (stat(out, &file) == 0)
         printf("%s: %s entities, dim %u, bases %u\n", out,
                cli_thousands(wfre_model_entities(model)), wfre_model_get_settings(model)->dim,
                wfre_model_get_settings(model)->bases);
-    wfre_pool_free(pool);
     wfre_model_free(model);
     wfre_graph_close(graph);
     return code;

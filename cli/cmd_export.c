@@ -6,22 +6,16 @@
 static int export_model(const cli_call *call, const char *path)
 {
     wfre_model *model = NULL;
-    wfre_pool *pool = NULL;
     wfre_error error;
     struct stat file;
     int code = EXIT_DONE;
     wfre_status status = cli_load_model(cli_argument(call, 0), &model, &error);
     if (status == WFRE_OK)
-        status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, &error);
-    if (status == WFRE_OK)
-        status = wfre_model_prepare(model, pool, &error);
-    if (status == WFRE_OK)
-        status = wfre_model_save(model, path, cli_has(call, "bf16"), &error);
+        status = cli_write_model(call, model, path, &error);
     if (status != WFRE_OK)
         code = cli_fail(&error);
     else if (stat(path, &file) == 0)
         printf("%s  %s bytes\n", cli_visible(path), cli_thousands((uint64_t)file.st_size));
-    wfre_pool_free(pool);
     wfre_model_free(model);
     return code;
 }

@@ -82,6 +82,24 @@ wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *err
     return status;
 }
 
+wfre_status cli_write_model(const cli_call *call, wfre_model *model, const char *path,
+                            wfre_error *error)
+{
+    wfre_pool *pool = NULL;
+    (void)cli_interrupted(); /* from now on Ctrl-C leaves no half of a file */
+    wfre_status status = wfre_pool_create((unsigned)cli_integer(call, "threads", 0), &pool, error);
+    if (status == WFRE_OK)
+        status = wfre_model_prepare(model, pool, error);
+    if (status == WFRE_OK && cli_interrupted()) {
+        *error = (wfre_error){.code = WFRE_ERR_INTERRUPTED, .message = "interrupted"};
+        status = error->code;
+    }
+    if (status == WFRE_OK)
+        status = wfre_model_save(model, path, cli_has(call, "bf16"), error);
+    wfre_pool_free(pool);
+    return status;
+}
+
 int cli_need_probabilities(const wfre_model *model, double min_probability)
 {
     if (min_probability == 0 || !model || wfre_model_reliability(model))

@@ -46,7 +46,7 @@ type_lines() { # everything a person sees who types these lines, without the ech
         tr -d '\r' | sed -E 's/wfre> //g; s/\x1b\[[0-9;]*[a-zA-Z]//g; s/ in [0-9.]+ ms/ in T ms/' | grep -v '^A question a line\|^Tab completes names, help'
 }
 type_lines help 'set top 1' 'set split nowhere' 'set' '?x, ?y : bornIn(?x, ?y)' 'find vie' 'bornIn(Ada, Vienna)' quit |
-    grep -E '^(  help|  count|set|top|split|the first|Ada|entity|proven)'
+    grep -E '^(  help|  count|set|top|split|shown|Ada|entity|proven)'
 # A narrow terminal cuts lines.
 { sleep 0.5; printf 'find vie\n'; sleep 0.3; printf 'quit\n'; } | script -qec "stty cols 40 -echo; wfre ask g.kg" /dev/null 2>&1 | tr -d '\r' |
     sed -nE 's/^(wfre> )?(entity.*)/\2/p'

@@ -171,7 +171,7 @@ if command -v script >/dev/null; then
             sleep 0.2
         done
     } | script -qec "wfre ask my.kg my.safetensors" /dev/null >seen 2>&1
-    for wanted in 'all about one, and what is missing' 'the first 2 known ones are shown; set top all shows all' 'age: 24' \
+    for wanted in 'all about one, and what is missing' 'shown: 2 of 12 known ones; set top all shows all' 'age: 24' \
         'Zoë' 'no relation is called nonsense' 'counted on the whole graph'; do
         steps=$((steps + 1))
         grep -qF -- "$wanted" seen || { fail "the prompt does not show '$wanted'"; cat seen | head -n 60; }
