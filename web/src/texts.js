@@ -45,9 +45,10 @@ export function TextFace({ question, face, value, hint }) {
     }, [value, mine]);
     const send = (text) => {
         clearTimeout(timer.current);
-        setItems([]);
         question.setText(text, face);
     };
+    // Names for a word that is still there, not for what was typed before it.
+    const fits = (item) => wordAt(draft, box.current.selectionStart)?.word === item.word.word;
     const complete = (text, caret) => {
         look.current?.abort();
         const word = face === "logic" ? wordAt(text, caret) : null;
@@ -86,13 +87,15 @@ export function TextFace({ question, face, value, hint }) {
             setAt((n) => Math.max(-1, Math.min(items.length - 1, n + (event.key === "ArrowDown" ? 1 : -1))));
         } else if (event.key === "Tab" && items.length > 0 && !event.shiftKey) {
             event.preventDefault();
-            insert(items[Math.max(0, at)]);
+            const item = items[Math.max(0, at)];
+            if (fits(item)) insert(item);
         } else if (event.key === "Escape") setItems([]);
-        else if (event.key === "Enter" && at >= 0) {
+        else if (event.key === "Enter" && at >= 0 && items[at] && fits(items[at])) {
             event.preventDefault();
             insert(items[at]);
         } else if (event.key === "Enter" && (face === "logic" || event.ctrlKey || event.metaKey) && !event.shiftKey) {
             event.preventDefault();
+            setItems([]);
             send(draft);
         }
     };
@@ -100,7 +103,7 @@ export function TextFace({ question, face, value, hint }) {
     return html`<div class="textface">
         <label class="sr" for=${`text-${face}`}>The question in ${face === "logic" ? "logic notation" : "SPARQL"}</label>
         <textarea id=${`text-${face}`} ref=${box} rows=${face === "sparql" ? 9 : 4} spellcheck="false" autocapitalize="off" autocomplete="off"
-            aria-invalid=${Boolean(error)} aria-describedby=${`help-${face}`} value=${draft} onInput=${type} onKeyDown=${keys}
+            aria-invalid=${Boolean(error)} aria-describedby=${`help-${face}`} value=${draft} onInput=${type} onKeyDown=${keys} onBlur=${() => setItems([])}
             aria-autocomplete="list" aria-controls=${items.length ? `list-${face}` : undefined}></textarea>
         ${items.length > 0 && html`<ul class="suggest" id=${`list-${face}`} role="listbox" aria-label="Names that fit">
             ${items.map((item, i) => html`<li key=${item.kind + item.id} role="option" aria-selected=${i === at} onMouseDown=${(e) => { e.preventDefault(); insert(item); }}>
