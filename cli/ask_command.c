@@ -180,7 +180,7 @@ int ask_command(ask_session *session, const char *line, bool *quit)
         (void)snprintf(words, sizeof words, "%s", rest);
         return change_setting(session, words);
     }
-    *quit = *line == 'q' || *line == 'e';
+    *quit = begins(line, "quit", &rest) || begins(line, "exit", &rest);
     if (!*quit)
         fputs(HELP, stdout);
     return EXIT_DONE;

@@ -96,10 +96,11 @@ static wfre_status take_up(wfre_parts *parts, const char *text, wfre_error *erro
     /* A line that was not finished is of a run that had done nothing. */
     if (strncmp(text, parts->work, strcspn(text, "\n") + 1) != 0 &&
         strncmp(text, parts->work, strlen(text)) != 0)
-        return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
-                         "%s: it is of another run (graph, model or options differ); remove it, or "
-                         "take another output",
-                         parts->progress);
+        return wfre_fail(
+            error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
+            "%s: it is of another run, with other inputs or settings; remove it, or take "
+            "another output",
+            parts->progress);
     CHECK(open_beside(parts->part, &parts->bytes, error));
     if (strlen(text) < first) {
         CHECK(cut(parts->journal, 0, parts->progress, error));

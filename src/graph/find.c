@@ -1,6 +1,7 @@
 /* Finding entities and relations by what people type: names, IRIs, prefixed names, labels. */
 #include <string.h>
 
+#include "base/scope.h"
 #include "graph/fold.h"
 #include "graph/image.h"
 #include "graph/iri.h"
@@ -238,24 +239,21 @@ size_t wfre_graph_labelled(const wfre_graph *graph, bool relations, wfre_name te
 
 /* ---- attributes --------------------------------------------------------------------------- */
 
-static void append_name(wfre_text *text, wfre_name name)
-{
-    wfre_text_append(text, name.bytes, name.length);
-}
-
 bool wfre_graph_find_attribute(const wfre_graph *graph, wfre_name text, wfre_text *iri)
 {
     char room[LONGEST];
     if (graph->predicate_count == 0 || !wfre_guard_attributes(graph->guard))
         return false;
     wfre_name whole = expand(graph, text, room);
-    for (uint32_t i = 0; i < graph->predicate_count; i++) {
+    for (uint32_t i = 0; i < graph->predicate_count && !wfre_stopped(); i++) {
         uint32_t term = graph->predicates[i].term, entities = graph->header->entities;
         wfre_text_clear(iri);
         if (term >= entities && term - entities < graph->dictionary.count)
             wfre_dictionary_get(&graph->dictionary, term - entities, iri);
-        else if (term < entities)
-            append_name(iri, wfre_names_get(&graph->names[WFRE_ENTITY_NAMES], term));
+        else if (term < entities) {
+            wfre_name name = wfre_names_get(&graph->names[WFRE_ENTITY_NAMES], term);
+            wfre_text_append(iri, name.bytes, name.length);
+        }
         wfre_name own = {iri->data, iri->length};
         if (!iri->failed &&
             (same_text(own, whole.bytes ? whole : text) || has_local(own, text, same_folded)))
