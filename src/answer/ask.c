@@ -310,8 +310,9 @@ wfre_status wfre_session_ask(wfre_session *session, const wfre_question *questio
         TRY(wfre_check_split(questions[q].options.split, error));
         a.list[q] = (asked){.question = &questions[q], .answers = &b->list[q]};
         a.list[q].way = way ? *way : wfre_engine_way(session->engine);
-        if (questions[q].options.missing_rate > 0)
-            a.list[q].way.missing_rate = questions[q].options.missing_rate;
+        a.list[q].way.missing_rate =
+            wfre_missing_rate(session->engine->model, &a.list[q].way, questions[q].options.split,
+                              questions[q].options.missing_rate);
     }
     TRY(answer(&a, error));
     TRY(wfre_graph_sound(session->engine->graph, error));

@@ -448,8 +448,8 @@ wfre_status wfre_session_explain_some(wfre_session *session, const wfre_question
         b.options = *options;
     if (model)
         b.way = question->options.way ? *question->options.way : model->settings.way;
-    if (question->options.missing_rate > 0)
-        b.way.missing_rate = question->options.missing_rate;
+    b.way.missing_rate =
+        wfre_missing_rate(model, &b.way, question->options.split, question->options.missing_rate);
     wfre_status status = build(&b, answers);
     wfre_scope_charge(0, wfre_arena_bytes(&out->arena)); /* it is the caller's now */
     (void)wfre_scope_enter(before);

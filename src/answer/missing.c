@@ -189,8 +189,7 @@ wfre_status wfre_session_missing(wfre_session *session, wfre_relation relation,
     c->session = session;
     c->options = options;
     c->way = options->way ? *options->way : model->settings.way;
-    if (options->missing_rate > 0)
-        c->way.missing_rate = options->missing_rate;
+    c->way.missing_rate = wfre_missing_rate(model, &c->way, options->split, options->missing_rate);
     TRY(collect(c, relation, error));
     wfre_scope_charge(0, wfre_bytes_of(c->found)); /* they are the caller's now */
     *triples = c->found;

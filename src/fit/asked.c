@@ -36,18 +36,41 @@ bool wfre_asked_apart(wfre_entity entity)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-/* Adds a question; what `all` has more than `easy` was held out. */
-static wfre_status add(wfre_asked_set *set, const wfre_node *tree, wfre_list easy, wfre_list all,
-                       bool apart, wfre_error *error)
+/* The entities of `list` that `without` has not; `ids` has room for all. */
+static wfre_list without(wfre_list list, wfre_list without, wfre_entity *ids)
 {
-    size_t most = all.count, count = 0;
-    wfre_entity *hard = wfre_arena_alloc(&set->arena, most, sizeof *hard);
-    if (!tree || !hard || !WFRE_RESERVE(&set->list, &set->capacity, set->count + 1))
+    size_t count = 0;
+    for (size_t i = 0; i < list.count; i++)
+        if (!wfre_list_has(without, list.ids[i]))
+            ids[count++] = list.ids[i];
+    return (wfre_list){ids, count};
+}
+
+/* Both of two lists that have nothing in common; `ids` has room for all. */
+static wfre_list merge(wfre_list a, wfre_list b, wfre_entity *ids)
+{
+    size_t i = 0, k = 0;
+    while (i + k < a.count + b.count) {
+        bool first = k == b.count || (i < a.count && a.ids[i] < b.ids[k]);
+        ids[i + k] = first ? a.ids[i] : b.ids[k];
+        i += first;
+        k += !first;
+    }
+    return (wfre_list){ids, a.count + b.count};
+}
+
+/* Adds a question. What `next` has more than `easy` is sought. */
+static wfre_status add(wfre_asked_set *set, const wfre_node *tree, wfre_list easy, wfre_list next,
+                       wfre_list whole, bool apart, wfre_error *error)
+{
+    size_t most = easy.count + whole.count;
+    wfre_entity *ids = wfre_arena_alloc(&set->arena, next.count + whole.count + most, sizeof *ids);
+    if (!tree || !ids || !WFRE_RESERVE(&set->list, &set->capacity, set->count + 1))
         return wfre_fail_memory(error, "drawing questions");
-    for (size_t i = 0; i < all.count; i++)
-        if (!wfre_list_has(easy, all.ids[i]))
-            hard[count++] = all.ids[i];
-    set->list[set->count++] = (wfre_asked){tree, easy, {hard, count}, apart};
+    wfre_list hard = without(next, easy, ids);
+    wfre_list later = without(without(whole, easy, ids + next.count), next, ids + next.count);
+    wfre_list done = later.count == 0 ? easy : merge(easy, later, ids + next.count + whole.count);
+    set->list[set->count++] = (wfre_asked){tree, easy, hard, done, apart};
     return WFRE_OK;
 }
 
@@ -110,11 +133,26 @@ wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wf
             continue;
         const wfre_node *tree =
             wfre_node_project(&set->arena, relation, wfre_node_entity(&set->arena, entity));
-        wfre_list all =
-            wfre_graph_targets(graph, (wfre_split)(asking->split + 1), relation, entity);
-        CHECK(add(set, tree, wfre_graph_targets(graph, asking->split, relation, entity), all,
-                  wfre_asked_apart(entity), error));
+        wfre_split next = (wfre_split)(asking->split + 1);
+        CHECK(add(set, tree, wfre_graph_targets(graph, asking->split, relation, entity),
+                  wfre_graph_targets(graph, next, relation, entity),
+                  wfre_graph_targets(graph, WFRE_TEST, relation, entity), wfre_asked_apart(entity),
+                  error));
     }
+    return WFRE_OK;
+}
+
+/* The answers of a split, copied. */
+static wfre_status answer(wfre_exact *exact, wfre_split split, const wfre_node *tree,
+                          wfre_arena *arena, wfre_list *answers, wfre_error *error)
+{
+    CHECK(wfre_exact_tree(exact, split, tree, answers, error));
+    wfre_entity *ids = wfre_arena_alloc(arena, answers->count, sizeof *ids);
+    if (!ids)
+        return wfre_fail_memory(error, "drawing questions");
+    if (answers->count > 0)
+        memcpy(ids, answers->ids, answers->count * sizeof *ids);
+    answers->ids = ids;
     return WFRE_OK;
 }
 
@@ -122,15 +160,14 @@ wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wf
 static wfre_status add_grown(const wfre_asking *asking, const wfre_sampled *drawn,
                              wfre_exact *exact, bool apart, wfre_asked_set *set, wfre_error *error)
 {
-    wfre_list all;
-    CHECK(wfre_exact_tree(exact, (wfre_split)(asking->split + 1), drawn->tree, &all, error));
+    wfre_list lists[3];
+    const wfre_split splits[] = {asking->split, (wfre_split)(asking->split + 1), WFRE_TEST};
     const wfre_node *tree = wfre_tree_copy(&set->arena, drawn->tree);
-    wfre_entity *easy = wfre_arena_alloc(&set->arena, drawn->answers.count, sizeof *easy);
-    if (!tree || !easy)
+    if (!tree)
         return wfre_fail_memory(error, "drawing questions");
-    if (drawn->answers.count > 0)
-        memcpy(easy, drawn->answers.ids, drawn->answers.count * sizeof *easy);
-    return add(set, tree, (wfre_list){easy, drawn->answers.count}, all, apart, error);
+    for (int i = 0; i < 3; i++)
+        CHECK(answer(exact, splits[i], tree, &set->arena, &lists[i], error));
+    return add(set, tree, lists[0], lists[1], lists[2], apart, error);
 }
 
 /* One question of each type that the graph has. */
@@ -212,7 +249,7 @@ static wfre_status ask(batch *b, size_t count, wfre_arena *arena, wfre_error *er
     for (size_t q = 0; q < count; q++) {
         trees[q] = b->list[q].tree;
         b->wanted[q] = (wfre_wanted){.top = DEPTH, .hits = b->hits[q]};
-        CHECK(wfre_exact_settled(s->session->exact, s->split, trees[q], b->list[q].easy, arena,
+        CHECK(wfre_exact_settled(s->session->exact, s->split, trees[q], b->list[q].done, arena,
                                  &b->wanted[q].without, error));
     }
     wfre_inference questions = {

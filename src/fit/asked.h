@@ -1,5 +1,8 @@
 /* Questions drawn as people ask them, with what is known and what was held out.
  *
+ * Answers that neither the split nor the next one proves, but the whole graph does, are not ranked,
+ * as the field's filtered ranks have it: they would look wrong.
+ *
  * A single edge is asked of any pair of an entity and a relation that it has, all equally likely
  * and none twice; other shapes are grown in the graph by the sampler. Most of these questions lack
  * nothing. */
@@ -12,6 +15,7 @@ typedef struct wfre_asked {
     const wfre_node *tree;
     wfre_list easy; /* what the split proves */
     wfre_list hard; /* what only the next one does; perhaps nothing */
+    wfre_list done; /* not to be ranked: easy ones, and what only the whole graph proves */
     bool apart;     /* not to be fitted to, but to check with */
 } wfre_asked;
 

@@ -20,6 +20,7 @@ typedef struct pile {
 
 typedef struct checking {
     const wfre_model *model;
+    wfre_way way;
     bool apart; /* other questions do not count */
     wfre_text name;
     pile any, missing;
@@ -49,7 +50,7 @@ static wfre_status use(void *context, const wfre_asked *asked, size_t index,
     wfre_text_clear(&c->name);
     CHECK(wfre_type_name(asked->tree, &c->name, error));
     wfre_judged of = {.model = c->model,
-                      .way = &c->model->settings.way,
+                      .way = &c->way,
                       .reasoner = reasoner,
                       .tree = asked->tree,
                       .shape = c->name.data,
@@ -76,7 +77,7 @@ static wfre_status survey(checking *c, wfre_session *session, const wfre_asking 
     wfre_asked_set set = {0};
     size_t done;
     wfre_survey how = {.session = session,
-                       .way = c->model->settings.way,
+                       .way = c->way,
                        .split = asking->split,
                        .monitor = monitor,
                        .task = "checking probabilities"};
@@ -105,7 +106,8 @@ wfre_status wfre_measure_reliability(const wfre_graph *graph, const wfre_model *
     GIVEN(options);
     wfre_status status;
     wfre_session *session = NULL;
-    checking c = {.model = model, .apart = options->split == WFRE_VALID};
+    checking c = {
+        .model = model, .way = model->settings.way, .apart = options->split == WFRE_VALID};
     wfre_asking asking = {.graph = graph, .count = options->edges, .seed = options->seed};
     TRY(wfre_check_split(options->split, error));
     if (options->split == WFRE_TRAIN || !model->calibration)
@@ -113,6 +115,8 @@ wfre_status wfre_measure_reliability(const wfre_graph *graph, const wfre_model *
                       model->calibration ? "probabilities are measured on the valid or test split"
                                          : "the model has no probabilities"));
     asking.split = (wfre_split)(options->split - 1);
+    if (options->split == WFRE_TEST) /* valid facts are known then, as to who asks */
+        c.way.missing_rate = wfre_missing_rate(model, &c.way, WFRE_VALID, 0);
     TRY(wfre_session_open(graph, model, pool, &session, error));
     TRY(survey(&c, session, &asking, false, monitor, error));
     asking.count = options->shapes;

@@ -4,6 +4,11 @@
  *   2. any: questions of all shapes, as people ask them
  *   3. missing: the given queries, all of which lack something
  *
+ * Who asks knows facts that the model has not learned, and what seems to be missing where such a
+ * fact is known is often that fact in other words. So 1 and 2 are asked with one half of the valid
+ * facts known and the other half missing, and once more the other way round; on a large graph,
+ * which lacks enough facts either way, only once.
+ *
  * Shapes are fitted with a penalty on the distance from the fit of all shapes together: a shape
  * with many questions goes its own way, one with few stays near the common one. */
 #include "fit/probability.h"
@@ -16,6 +21,7 @@
 #include "fit/bend.h"
 #include "fit/logistic.h"
 #include "fit/reliability.h"
+#include "fit/reveal.h"
 #include "graph/graph.h"
 #include "infer/probability.h"
 #include "query/types.h"
@@ -24,9 +30,11 @@
 enum {
     TERMS = WFRE_CALIBRATION_TERMS,
     EDGES_A_QUERY = 20,
-    SHOWN = 10 /* predictions a question that the reliability counts: what people see */
+    SHOWN = 10,     /* predictions a question that the reliability counts: what people see */
+    LARGE = 4000000 /* triples */
 };
 
+static const char SINGLE[] = "1p"; /* a question of one edge */
 static const double PENALTY = 4;   /* in samples */
 static const double LIKELY = 0.05; /* less likely predictions do not count for the error of any */
 static const double PRIOR = 10;    /* entities that a rate is taken from all relations for */
@@ -34,10 +42,14 @@ static const double LEAST_SLOPE = 0.1; /* of the odds of an edge over its softma
 
 typedef struct fitting {
     const wfre_probability_fit *given;
-    wfre_session *session;
+    wfre_session *session; /* that is asked */
     wfre_calibration *made;
-    const wfre_missing_counts *room;
-    wfre_strings names; /* of shapes; 0 is "*" */
+    wfre_graph *half[WFRE_HALVES];    /* with the other half of the valid facts missing */
+    wfre_session *asked[WFRE_HALVES]; /* of each */
+    int halves;                       /* that are asked */
+    double rate;                      /* share of what is true that is missing there */
+    const wfre_missing_counts *room;  /* of the one that is asked */
+    wfre_strings names;               /* of shapes; 0 is "*" */
     wfre_text name;
     wfre_sample *samples;
     size_t sample_count, sample_capacity;
@@ -167,13 +179,25 @@ static held_out count_held_out(const wfre_graph *graph, wfre_relation relation)
     return sum;
 }
 
+/* What was held out, of what. */
+static void measure_splits(fitting *f)
+{
+    wfre_calibration *c = f->made;
+    double train = (double)wfre_graph_triples(f->given->graph, WFRE_TRAIN);
+    double valid = (double)wfre_graph_triples(f->given->graph, WFRE_VALID);
+    double all = (double)wfre_graph_triples(f->given->graph, WFRE_TEST);
+    c->share = (valid - train) / valid;
+    f->rate = (valid - train) / WFRE_HALVES / valid;
+    c->lacking[WFRE_TRAIN] = (all - train) / all;
+    c->lacking[WFRE_VALID] = all > valid ? (all - valid) / all : c->share;
+    c->lacking[WFRE_TEST] = c->share;
+}
+
 static wfre_status measure_rates(fitting *f, wfre_error *error)
 {
     const wfre_graph *graph = f->given->graph;
     wfre_calibration *c = f->made;
     wfre_relation relations = wfre_graph_relations(graph);
-    double known = (double)wfre_graph_triples(graph, WFRE_TRAIN);
-    double all = (double)wfre_graph_triples(graph, WFRE_VALID);
     held_out *counts = wfre_alloc_zero(relations, sizeof *counts);
     c->rates = wfre_alloc(2 * (size_t)relations, sizeof *c->rates);
     if (!counts || !c->rates) {
@@ -181,7 +205,6 @@ static wfre_status measure_rates(fitting *f, wfre_error *error)
         return wfre_fail_memory(error, "calibrating");
     }
     c->relations = relations;
-    c->share = all > known ? (all - known) / all : 0;
     held_out sum = {{0}, {0}};
     for (wfre_relation r = 0; r < relations; r++) {
         counts[r] = count_held_out(graph, r);
@@ -222,14 +245,13 @@ static wfre_status fit_odds(fitting *f, wfre_source_kind kind, wfre_sample *samp
 }
 
 /* Samples of single edges as samples of their shape: the odds are known, nothing is asked again. */
-static wfre_status keep_edges(fitting *f, const wfre_asked_set *known, size_t count,
-                              wfre_error *error)
+static wfre_status keep_edges(fitting *f, size_t count, wfre_error *error)
 {
     uint32_t shape;
     f->sample_count = f->bent = count;
     if (count == 0)
         return WFRE_OK;
-    CHECK(find_shape(f, known->list[0].tree, &shape, error));
+    CHECK(wfre_strings_intern(&f->names, SINGLE, sizeof SINGLE - 1, &shape, error));
     for (size_t i = 0; i < count; i++) {
         wfre_sample *s = &f->samples[i];
         bool first = i == 0 || s->question != s[-1].question;
@@ -244,30 +266,53 @@ static wfre_status keep_edges(fitting *f, const wfre_asked_set *known, size_t co
 
 static wfre_survey survey_of(const fitting *f, double share)
 {
-    return (wfre_survey){.session = f->session,
-                         .way = f->session->engine->model->settings.way,
-                         .split = WFRE_TRAIN,
-                         .seconds = share * f->given->seconds,
-                         .monitor = f->given->monitor,
-                         .task = "calibrating"};
+    wfre_survey survey = {.session = f->session,
+                          .way = f->session->engine->model->settings.way,
+                          .split = WFRE_TRAIN,
+                          .seconds = share * f->given->seconds,
+                          .monitor = f->given->monitor,
+                          .task = "calibrating"};
+    survey.way.missing_rate = f->rate;
+    return survey;
 }
 
-/* Those without edges of the relation get a fifth of the time; their samples are not kept. */
-static wfre_status learn_odds(fitting *f, const wfre_asked_set *known, const wfre_asked_set *fresh,
-                              wfre_error *error)
+/* Asks single edges of both halves, at most `count` in all, for a share of the time. */
+static wfre_status ask_edges(fitting *f, wfre_asked_kind kind, size_t count, double share,
+                             wfre_error *error)
 {
-    wfre_survey survey = survey_of(f, 0.4);
-    size_t done, first;
-    begin_samples(f);
-    CHECK(wfre_engine_missing(f->session->engine, WFRE_TRAIN, &f->room, error));
-    CHECK(wfre_survey_run(&survey, known->list, known->count, add_edges, f, &done, error));
+    wfre_status status = WFRE_OK;
+    wfre_asked_set set = {0};
+    size_t done;
+    for (int h = 0; h < f->halves; h++) {
+        wfre_asking asking = {f->half[h], WFRE_TRAIN, count / (size_t)f->halves,
+                              f->given->seed + (uint64_t)h};
+        f->session = f->asked[h];
+        wfre_survey survey = survey_of(f, share / f->halves);
+        TRY(wfre_engine_missing(f->session->engine, WFRE_TRAIN, &f->room, error));
+        TRY(wfre_asked_edges(&asking, kind, &set, error));
+        TRY(wfre_survey_run(&survey, set.list, set.count, f->ranking ? add_answers : add_edges, f,
+                            &done, error));
+        wfre_asked_clear(&set);
+    }
+cleanup:
+    wfre_asked_clear(&set);
+    return status;
+}
+
+/* Samples of those without edges of the relation are not kept. The odds were fitted to half of what
+ * is missing, and are to be those of as much as was held out. */
+static wfre_status learn_odds(fitting *f, wfre_error *error)
+{
+    size_t first, edges = f->given->edges;
+    CHECK(ask_edges(f, WFRE_ASKED_KNOWN, edges, 0.5, error));
     first = f->sample_count;
-    survey.seconds /= 4;
-    CHECK(wfre_survey_run(&survey, fresh->list, fresh->count, add_edges, f, &done, error));
+    CHECK(ask_edges(f, WFRE_ASKED_FRESH, edges / 4, 0.1, error));
     CHECK(fit_odds(f, WFRE_SOURCE_KNOWN, f->samples, first, error));
     CHECK(fit_odds(f, WFRE_SOURCE_FRESH, f->samples + first, f->sample_count - first, error));
+    for (int kind = 0; kind < 2; kind++)
+        f->made->bends[kind].start -= wfre_missing_gain(f->given->model, f->rate);
     f->made->edges = true;
-    return keep_edges(f, known, first, error);
+    return keep_edges(f, first, error);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------- */
@@ -299,7 +344,7 @@ static wfre_status fit_shapes(const fitting *f, wfre_calibration_part *part, wfr
         memcpy(factors, common, sizeof factors);
         if (s > 0)
             wfre_logistic_fit(&l, s, sign, factors);
-        if (!f->ranking && length == 2 && memcmp(name, "1p", 2) == 0) {
+        if (!f->ranking && length == sizeof SINGLE - 1 && memcmp(name, SINGLE, length) == 0) {
             factors[0] = 0; /* they are the odds that were fitted */
             factors[1] = 1;
         }
@@ -342,12 +387,9 @@ static wfre_status judge(const fitting *f, double least, wfre_calibration_part *
     return status;
 }
 
-static wfre_status learn_shapes(fitting *f, const wfre_asked *list, size_t count, double share,
-                                double least, wfre_calibration_part *part, wfre_error *error)
+static wfre_status learn_shapes(fitting *f, double least, wfre_calibration_part *part,
+                                wfre_error *error)
 {
-    wfre_survey survey = survey_of(f, share);
-    size_t done;
-    CHECK(wfre_survey_run(&survey, list, count, add_answers, f, &done, error));
     CHECK(fit_shapes(f, part, error));
     CHECK(judge_samples(f, part, error));
     return judge(f, least, part, error);
@@ -355,34 +397,56 @@ static wfre_status learn_shapes(fitting *f, const wfre_asked *list, size_t count
 
 /* ---- any ---------------------------------------------------------------------------------- */
 
+static wfre_status open_halves(fitting *f, wfre_error *error)
+{
+    wfre_model *model = f->given->model;
+    uint64_t own = model->fingerprint;
+    wfre_status status = WFRE_OK;
+    f->halves = wfre_graph_triples(f->given->graph, WFRE_TEST) > LARGE ? 1 : WFRE_HALVES;
+    for (int h = 0; h < f->halves; h++) {
+        TRY(wfre_reveal(f->given->graph, h, f->given->monitor, &f->half[h], error));
+        model->fingerprint = wfre_graph_fingerprint(f->half[h]); /* its ids are the model's */
+        TRY(wfre_session_open(f->half[h], model, f->given->pool, &f->asked[h], error));
+    }
+cleanup:
+    model->fingerprint = own;
+    return status;
+}
+
+static wfre_status ask_shapes(fitting *f, double share, wfre_error *error)
+{
+    wfre_status status = WFRE_OK;
+    wfre_asked_set set = {0};
+    size_t done;
+    for (int h = 0; h < f->halves; h++) {
+        wfre_asking asking = {f->half[h], WFRE_TRAIN, (f->given->shapes + 1) / (size_t)f->halves,
+                              f->given->seed + (uint64_t)h};
+        f->session = f->asked[h];
+        wfre_survey survey = survey_of(f, share / f->halves);
+        TRY(wfre_asked_shapes(&asking, f->given->pool, &set, error));
+        TRY(wfre_survey_run(&survey, set.list, set.count, add_answers, f, &done, error));
+        wfre_asked_clear(&set);
+    }
+cleanup:
+    wfre_asked_clear(&set);
+    return status;
+}
+
 static wfre_status learn_any(fitting *f, wfre_error *error)
 {
-    wfre_status status;
-    const wfre_probability_fit *given = f->given;
-    wfre_asked_set known = {0}, fresh = {0}, shapes = {0};
-    wfre_asking asking = {given->graph, WFRE_TRAIN, given->edges, given->seed};
-    bool by_edges = f->session->engine->model->settings.way.by == WFRE_BY_EDGES;
-    TRY(measure_rates(f, error));
-    TRY(wfre_asked_edges(&asking, WFRE_ASKED_KNOWN, &known, error));
-    asking.count = given->edges / 4;
-    TRY(wfre_asked_edges(&asking, WFRE_ASKED_FRESH, &fresh, error));
-    asking.count = given->shapes;
-    TRY(wfre_asked_shapes(&asking, given->pool, &shapes, error));
-    f->ranking = !by_edges;
-    if (by_edges) {
-        TRY(learn_odds(f, &known, &fresh, error));
-    } else {
-        wfre_survey survey = survey_of(f, 0.5);
-        size_t done;
-        begin_samples(f);
-        TRY(wfre_survey_run(&survey, known.list, known.count, add_answers, f, &done, error));
-    }
-    TRY(learn_shapes(f, shapes.list, shapes.count, 0.25, LIKELY, &f->made->any, error));
-cleanup:
-    wfre_asked_clear(&known);
-    wfre_asked_clear(&fresh);
-    wfre_asked_clear(&shapes);
-    return status;
+    wfre_calibration_part *any = &f->made->any;
+    measure_splits(f);
+    CHECK(measure_rates(f, error));
+    CHECK(open_halves(f, error));
+    begin_samples(f);
+    f->ranking = f->given->model->settings.way.by != WFRE_BY_EDGES;
+    CHECK(f->ranking ? ask_edges(f, WFRE_ASKED_KNOWN, f->given->edges, 0.5, error)
+                     : learn_odds(f, error));
+    CHECK(ask_shapes(f, 0.2, error));
+    CHECK(learn_shapes(f, LIKELY, any, error));
+    for (size_t s = 0; f->ranking && s < any->shape_count; s++) /* as learn_odds does */
+        any->shapes[s].factors[0] -= wfre_missing_gain(f->given->model, f->rate);
+    return WFRE_OK;
 }
 
 /* ---- missing ------------------------------------------------------------------------------ */
@@ -393,8 +457,9 @@ static wfre_status learn_missing(fitting *f, wfre_error *error)
     wfre_status status = WFRE_OK;
     const wfre_probability_fit *given = f->given;
     wfre_asked *list = wfre_alloc_zero(given->count + 1, sizeof *list);
+    wfre_session *own = NULL;
     uint32_t *seen = NULL;
-    size_t capacity = 0;
+    size_t capacity = 0, done;
     if (!list)
         TRY(wfre_fail_memory(error, "calibrating"));
     for (size_t q = 0; q < given->count; q++) {
@@ -404,13 +469,20 @@ static wfre_status learn_missing(fitting *f, wfre_error *error)
         if (!WFRE_RESERVE(&seen, &capacity, shape + 1))
             TRY(wfre_fail_memory(error, "calibrating"));
         memset(seen + before, 0, (capacity - before) * sizeof *seen);
-        list[q] = (wfre_asked){given->queries[q].tree, given->queries[q].easy,
-                               given->queries[q].hard, seen[shape]++ % 3 == 2};
+        list[q] =
+            (wfre_asked){given->queries[q].tree, given->queries[q].easy, given->queries[q].hard,
+                         given->queries[q].easy, seen[shape]++ % 3 == 2};
     }
+    TRY(wfre_session_open(given->graph, given->model, given->pool, &own, error));
+    f->session = own;
     f->ranking = true;
+    f->rate = 0; /* they lack more than others, whatever the share */
     begin_samples(f);
-    TRY(learn_shapes(f, list, given->count, 0.25, 0, &f->made->missing, error));
+    wfre_survey survey = survey_of(f, 0.2);
+    TRY(wfre_survey_run(&survey, list, given->count, add_answers, f, &done, error));
+    TRY(learn_shapes(f, 0, &f->made->missing, error));
 cleanup:
+    wfre_session_free(own);
     wfre_free(list);
     wfre_free(seen);
     return status;
@@ -440,10 +512,12 @@ wfre_status wfre_probability_fit_run(const wfre_probability_fit *given, wfre_err
                          "there are no queries to calibrate on");
     TRY(wfre_calibration_create(&f.made, error));
     model->calibration = f.made; /* odds are used from when they are fitted */
-    TRY(wfre_session_open(given->graph, model, given->pool, &f.session, error));
     TRY(learn(&f, error));
 cleanup:
-    wfre_session_free(f.session);
+    for (int h = 0; h < WFRE_HALVES; h++) {
+        wfre_session_free(f.asked[h]);
+        wfre_graph_close(f.half[h]);
+    }
     model->calibration = status == WFRE_OK ? f.made : before;
     wfre_calibration_free(status == WFRE_OK ? before : f.made);
     wfre_strings_free(&f.names);

@@ -21,6 +21,14 @@ double wfre_missing_gain(const wfre_model *model, double rate)
     return log(rate / (1 - rate)) - log(c->share / (1 - c->share));
 }
 
+double wfre_missing_rate(const wfre_model *model, const wfre_way *way, wfre_split split,
+                         double asked)
+{
+    if (asked > 0 || way->missing_rate > 0)
+        return asked > 0 ? asked : way->missing_rate;
+    return model && model->calibration ? model->calibration->lacking[split] : 0;
+}
+
 static const wfre_calibration_shape *find(const wfre_calibration_part *part, const char *name)
 {
     const wfre_calibration_shape *found = part->shape_count > 0 ? &part->shapes[0] : NULL;

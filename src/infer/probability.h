@@ -44,5 +44,10 @@ double wfre_truth_logit(double log_truth);
 /* What the log odds of an edge gain if `rate` of what is true is missing rather than the share that
  * was held out; 0 for a rate of 0. */
 double wfre_missing_gain(const wfre_model *model, double rate);
+/* The share of what is true that a split's graph lacks: as asked for, else as the way has it, else
+ * what was held out of it; of the whole graph, what was held out for validation. 0: nothing is
+ * known of that. */
+double wfre_missing_rate(const wfre_model *model, const wfre_way *way, wfre_split split,
+                         double asked);
 
 #endif

@@ -1,7 +1,7 @@
 /* Calibrations, and their text form.
  *
- *   version 3
- *   share S, usual A B
+ *   version 4
+ *   share S, usual A B, then what each split lacks   (without these before version 4)
  *   edges 5 factors, 5 factors          if odds of edges are fitted
  *   bend WHICH start 4 knots 5 slopes    if they are bent
  *   rates N and 2 N numbers             if there are any
@@ -23,8 +23,8 @@
 
 enum {
     OLD_TERMS = 6,
-    VERSION = 3,
-    STRAIGHT = 2 /* before odds were bent */,
+    VERSION = 4,
+    LEAST_VERSION = 2, /* odds were not bent */
     MOST_RELATIONS = 1 << 24
 };
 
@@ -116,8 +116,10 @@ static void print_bend(int which, const wfre_bend *bend, wfre_text *text)
 
 void wfre_calibration_print(const wfre_calibration *c, wfre_text *text)
 {
-    wfre_text_format(text, "version %d\nshare %.17g %.17g %.17g\n", VERSION, c->share, c->usual[0],
+    wfre_text_format(text, "version %d\nshare %.17g %.17g %.17g", VERSION, c->share, c->usual[0],
                      c->usual[1]);
+    print_numbers(text, c->lacking, WFRE_SPLITS);
+    wfre_text_char(text, '\n');
     if (c->edges) {
         wfre_text_add(text, "edges");
         print_numbers(text, c->odds[0], WFRE_EDGE_TERMS);
@@ -287,6 +289,8 @@ static wfre_status read_line(reading *r, const char *word, size_t length, wfre_e
         c->share = good ? share[0] : 0;
         c->usual[0] = good ? share[1] : 0;
         c->usual[1] = good ? share[2] : 0;
+        for (int s = 0; s < WFRE_SPLITS && good && *r->text == ' '; s++)
+            good = read_number(&r->text, &c->lacking[s]) && c->lacking[s] >= 0 && c->lacking[s] < 1;
     } else if (length == 5 && memcmp(word, "edges", 5) == 0) {
         c->edges = true;
         good = read_numbers(&r->text, c->odds[0], WFRE_EDGE_TERMS) &&
@@ -332,7 +336,7 @@ wfre_status wfre_calibration_parse(const char *text, wfre_calibration **result, 
         unsigned long version = strtoul(text + sizeof FIRST - 1, &end, 10);
         if (*end != '\n' || version >= 1000)
             TRY(damaged(error));
-        if (version != VERSION && version != STRAIGHT)
+        if (version < LEAST_VERSION || version > VERSION)
             TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                           "the calibration has version %lu, and this program reads %d", version,
                           VERSION));

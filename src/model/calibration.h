@@ -1,6 +1,6 @@
 /* From scores to probabilities.
  *
- * Two probabilities of a predicted answer are fitted on facts that were held out:
+ * Two probabilities of a predicted answer are fitted on facts that were held out for validation:
  *
  *   any       that it is right, whoever asks: on questions drawn as people ask them, of which most
  *             lack nothing
@@ -30,7 +30,11 @@
  * with the rate of the relation that is asked last. The factors of best - score and of log rank are
  * never positive, so that within one question a higher score never has a lower probability.
  *
- * Each shape is fitted by itself, and all together for shapes that had too few. */
+ * Each shape is fitted by itself, and all together for shapes that had too few.
+ *
+ * `any` is the chance of being one of the valid facts when the others are known. Who asks of the
+ * train graph alone lacks more, who knows all lacks something else: the odds are scaled by what is
+ * lacking (infer/probability.h). */
 #ifndef WFRE_SRC_MODEL_CALIBRATION_H
 #define WFRE_SRC_MODEL_CALIBRATION_H
 
@@ -74,7 +78,8 @@ typedef struct wfre_calibration {
     bool edges;                      /* odds of edges are fitted, and so `any` to them */
     double odds[2][WFRE_EDGE_TERMS]; /* by wfre_source_kind */
     wfre_bend bends[WFRE_BENDS];     /* straight unless fitted */
-    double share;                    /* of all facts, that were held out */
+    double share;                    /* of train and valid facts, those held out for validation */
+    double lacking[WFRE_SPLITS];     /* share of all facts that a split's graph lacks (infer/) */
     double usual[2];                 /* rates of a relation about which nothing is known */
     float *rates;                    /* [relations][2], or NULL */
     uint32_t relations;              /* directed */

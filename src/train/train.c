@@ -42,8 +42,8 @@ static const double STEPS_PART = 0.8, STEPS_PART_WITHOUT_EDGES = 0.92;
  * preparation; steps leave that, but no more than this part. */
 static const double FIT_QUERIES = 60, LEAST_PART = 0.7;
 enum { FIT_TRIPLES = 7 }; /* to fit on, for each query of a type: as many as all types together */
-static const double LAST_SHARE = 0.25, LIFT_SHARE = 0.1, EDGES_SHARE = 0.55,
-                    CALIBRATION_SHARE = 0.7, MEASURE_SHARE = 0.9;
+static const double LAST_SHARE = 0.25, LIFT_SHARE = 0.1, EDGES_SHARE = 0.5,
+                    CALIBRATION_SHARE = 0.75, MEASURE_SHARE = 0.9;
 
 typedef struct training {
     const wfre_graph *graph;

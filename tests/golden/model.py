@@ -33,11 +33,15 @@ class Model:
                 self.tensors[name] = values.reshape(entry["shape"])
         self.entities = np.clip(self.tensors["entities"], 0, 1)
         self.rho, self.gamma = float(self.settings["rho"]), float(self.settings["gamma"])
-        self.odds, self.bends = None, {}
+        self.odds, self.bends, self.lacking = None, {}, 0
         for line in self.settings.get("calibration", "").splitlines():
             word, *rest = line.split(" ")
             if word == "edges":
                 self.odds = np.array(rest, float).reshape(2, 5)
+            elif word == "share":
+                logit = lambda share: math.log(share / (1 - share))
+                share, _, _, train = map(float, rest[:4])  # questions are asked of the train graph
+                self.lacking = logit(train) - logit(share)
             elif word == "bend":
                 self.bends[int(rest[0])] = np.array(rest[1:], float)
             elif word == "rates":
@@ -161,7 +165,7 @@ def edge_truths(model, edges, relation, x):
         f = model.odds[kind]
         odds = (f[0] + f[1] * softmax + f[2] * room + f[3] * math.log(n)
                 + f[4] * model.rates[relation, kind])
-        odds = bent(model.bends[kind], odds)
+        odds = model.lacking + bent(model.bends[kind], odds)
     truths = odds - np.log1p(np.exp(odds))
     truths[sorted(known)] = 0
     return truths

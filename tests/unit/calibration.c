@@ -214,6 +214,12 @@ static void reads_bends(void **state)
         {"bend 1 -1e308 -4 -3 -2 -1 0 1 2 3 2 0.5 0.5\n", false},
         {"edges 0 1e300 0 0 0 0 1 0 0 0\n", false},
         {"share 0.1 1e300 1\n", false},
+        {"share 0.1 -2 -3\n", true},
+        {"share 0.1 -2 -3 0.2 0.1 0.1\n", true},
+        {"share 0.1 -2 -3 0.2 0.1\n", true}, /* what is not said is not known */
+        {"share 0.1 -2 -3 0.2 1 0.1\n", false},
+        {"share 0.1 -2 -3 0.2 0.1 -0.1\n", false},
+        {"share 0.1 -2 -3 0.2 0.1 0.1 0.1\n", false},
         {"rates 1 1e300 1\n", false}, /* no float */
         {"rates 1.5 1 1 1\n", false},
         {"rates -1 1 1\n", false},
@@ -233,7 +239,7 @@ static void reads_bends(void **state)
         wfre_status status = wfre_calibration_parse(text.data, &c, &error);
         assert_int_equal(status, CASES[i].good ? WFRE_OK : WFRE_ERR_FORMAT);
         if (c) /* by hand: 0.5 - 4 + 2 + 3 + 2 + 0.5 * 3 */
-            assert_true(wfre_bend_at(&c->bends[1], 2) == (CASES[i].line[0] ? 5 : 2));
+            assert_true(wfre_bend_at(&c->bends[1], 2) == (CASES[i].line[0] == 'b' ? 5 : 2));
         wfre_calibration_free(c);
         wfre_text_free(&text);
     }
@@ -244,7 +250,7 @@ static void versions_that_are_none(void **state)
     (void)state;
     static const char *const VERSIONS[] = {"version 1000\n", "version -3\n",
                                            "version 99999999999999999999999\n", "version 3x\n",
-                                           "version 4\n"};
+                                           "version 5\n"};
     for (size_t i = 0; i < sizeof VERSIONS / sizeof *VERSIONS; i++) {
         wfre_text text = {0};
         wfre_calibration *c = NULL;

@@ -1,0 +1,66 @@
+/* Copies names in the order of their ids, which gives the same ids again. */
+#include "fit/reveal.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "graph/graph.h"
+
+static wfre_status copy_names(const wfre_graph *graph, wfre_graph_builder *to, wfre_error *error)
+{
+    uint32_t id;
+    for (wfre_entity e = 0; e < wfre_graph_entities(graph); e++) {
+        wfre_name name = wfre_graph_entity_name(graph, e);
+        CHECK(wfre_graph_builder_entity(to, name.bytes, name.length, &id, error));
+    }
+    for (wfre_relation r = 0; r < wfre_graph_relations(graph); r += 2) {
+        wfre_name name = wfre_graph_relation_name(graph, r);
+        CHECK(wfre_graph_builder_relation(to, name.bytes, name.length, &id, error));
+    }
+    return WFRE_OK;
+}
+
+static int half_of(const uint32_t *triple)
+{
+    uint64_t mixed = wfre_hash(triple, 3 * sizeof *triple, 0);
+    return (int)(mixed % WFRE_HALVES);
+}
+
+/* All facts of a split's graph; what an earlier one has already is kept there. */
+static wfre_status copy_facts(const wfre_graph *graph, wfre_split split, int half,
+                              const wfre_monitor *monitor, wfre_graph_builder *to,
+                              wfre_error *error)
+{
+    enum { SOME = 1 << 16 };
+    wfre_status status;
+    uint64_t count = wfre_graph_triples(graph, split);
+    uint32_t *ids = wfre_alloc(3 * (size_t)count + 1, sizeof *ids);
+    if (!ids)
+        return wfre_fail_memory(error, "calibrating");
+    TRY(wfre_graph_copy_triples(graph, split, ids, count, error));
+    for (uint64_t i = 0; i < count; i++) {
+        if (i % SOME == 0)
+            TRY(wfre_check_interrupt(monitor, error));
+        const uint32_t *t = ids + 3 * i;
+        bool known = split == WFRE_VALID && half_of(t) == half;
+        TRY(wfre_graph_builder_triple(to, known ? WFRE_TRAIN : split, t[0], t[1], t[2], error));
+    }
+cleanup:
+    wfre_free(ids);
+    return status;
+}
+
+wfre_status wfre_reveal(const wfre_graph *graph, int half, const wfre_monitor *monitor,
+                        wfre_graph **revealed, wfre_error *error)
+{
+    wfre_status status;
+    wfre_graph_builder *builder = NULL;
+    TRY(wfre_graph_builder_create(&builder, error));
+    TRY(copy_names(graph, builder, error));
+    for (int split = WFRE_TRAIN; split <= WFRE_TEST; split++)
+        TRY(copy_facts(graph, (wfre_split)split, half, monitor, builder, error));
+    TRY(wfre_graph_builder_finish(builder, revealed, error));
+cleanup:
+    wfre_graph_builder_free(builder);
+    return status;
+}
