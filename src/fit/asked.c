@@ -118,10 +118,12 @@ wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wf
     CHECK(wfre_graph_settle(graph, error));
     const wfre_adjacency *edges = wfre_graph_adjacency(graph, asking->split);
     wfre_relation relations = wfre_graph_relations(graph);
+    wfre_split next = (wfre_split)(asking->split + 1);
     uint32_t groups = edges->relation_groups[relations], stride = find_stride(groups);
     wfre_rng start = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, SIZE_MAX);
     uint64_t place = groups > 0 ? wfre_rng_below(&start, groups) : 0;
-    for (size_t i = 0; i < asking->count && i < groups; i++) {
+    bool chosen = kind == WFRE_ASKED_LACKING || kind == WFRE_ASKED_SOUND;
+    for (size_t i = 0; i < groups && (chosen || i < asking->count); i++) {
         wfre_rng rng = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, i);
         uint32_t group = (uint32_t)place;
         place = (place + stride) % groups;
@@ -131,14 +133,20 @@ wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wf
             entity = find_fresh(edges, relation, entity, &rng);
         if (entity == WFRE_NONE)
             continue;
+        wfre_list easy = wfre_graph_targets(graph, asking->split, relation, entity);
+        wfre_list all = wfre_graph_targets(graph, next, relation, entity);
+        if (chosen && (all.count > easy.count) != (kind == WFRE_ASKED_LACKING))
+            continue;
+        set->all += kind != WFRE_ASKED_FRESH;
+        if (set->count == asking->count)
+            continue;
         const wfre_node *tree =
             wfre_node_project(&set->arena, relation, wfre_node_entity(&set->arena, entity));
-        wfre_split next = (wfre_split)(asking->split + 1);
-        CHECK(add(set, tree, wfre_graph_targets(graph, asking->split, relation, entity),
-                  wfre_graph_targets(graph, next, relation, entity),
-                  wfre_graph_targets(graph, WFRE_TEST, relation, entity), wfre_asked_apart(entity),
-                  error));
+        CHECK(add(set, tree, easy, all, wfre_graph_targets(graph, WFRE_TEST, relation, entity),
+                  wfre_asked_apart(entity), error));
     }
+    if (kind == WFRE_ASKED_KNOWN)
+        set->all = groups;
     return WFRE_OK;
 }
 

@@ -23,6 +23,7 @@ typedef struct wfre_asked {
 typedef struct wfre_asked_set {
     wfre_asked *list;
     size_t count, capacity;
+    size_t all; /* single edges of the kind that there are, drawn or not; 0 if that is not known */
     wfre_arena arena;
 } wfre_asked_set;
 
@@ -32,8 +33,10 @@ void wfre_asked_clear(wfre_asked_set *set);
 bool wfre_asked_apart(wfre_entity entity);
 
 typedef enum wfre_asked_kind {
-    WFRE_ASKED_KNOWN, /* of entities that have the relation */
-    WFRE_ASKED_FRESH  /* of those that have it not, but share a fact with one that has */
+    WFRE_ASKED_KNOWN,   /* of entities that have the relation */
+    WFRE_ASKED_LACKING, /* of these, where something is sought */
+    WFRE_ASKED_SOUND,   /* of these, where nothing is */
+    WFRE_ASKED_FRESH    /* of those that have it not, but share a fact with one that has */
 } wfre_asked_kind;
 
 typedef struct wfre_asking {

@@ -32,7 +32,8 @@ static int compare(const void *left, const void *right)
 
 static place place_of(const wfre_sample *sample)
 {
-    return (place){sample->offset, 1 / (1 + exp(-sample->offset)) + sample->answer};
+    double expected = 1 / (1 + exp(-sample->offset));
+    return (place){sample->offset, sample->weight * (expected + sample->answer)};
 }
 
 /* Of places in rising order. */

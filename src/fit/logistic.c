@@ -22,10 +22,11 @@ void wfre_logistic_measure(wfre_logistic *l)
     for (size_t i = 0; i < l->count; i++) {
         if (l->samples[i].apart)
             continue;
-        count++;
+        const wfre_sample *s = &l->samples[i];
+        count += s->weight;
         for (int t = 0; t < l->terms; t++) {
-            sum[t] += l->samples[i].terms[t];
-            squares[t] += l->samples[i].terms[t] * l->samples[i].terms[t];
+            sum[t] += s->weight * s->terms[t];
+            squares[t] += s->weight * s->terms[t] * s->terms[t];
         }
     }
     for (int t = 0; t < l->terms; t++) {
@@ -67,14 +68,14 @@ static double evaluate(const fit *m, double *gradient, double (*hessian)[TERMS])
             logit += m->factors[t] * z[t];
         }
         /* log(1 + e^|logit|) is safe for any logit */
-        value += log1p(exp(-fabs(logit))) + fmax(logit, 0) - (s->answer ? logit : 0);
+        value += s->weight * (log1p(exp(-fabs(logit))) + fmax(logit, 0) - (s->answer ? logit : 0));
         if (!gradient)
             continue;
         double p = 1 / (1 + exp(-logit));
         for (int t = 0; t < l->terms; t++) {
-            gradient[t] += (p - s->answer) * z[t];
+            gradient[t] += s->weight * (p - s->answer) * z[t];
             for (int u = 0; u <= t; u++)
-                hessian[t][u] += p * (1 - p) * z[t] * z[u];
+                hessian[t][u] += s->weight * p * (1 - p) * z[t] * z[u];
         }
     }
     return value;

@@ -11,6 +11,7 @@ enum { WFRE_LOGISTIC_TERMS = 8 }; /* at most */
 typedef struct wfre_sample {
     double terms[WFRE_LOGISTIC_TERMS]; /* the first is 1 */
     double offset;                     /* that the logit has before */
+    double weight;                     /* how many such there are for each that was drawn */
     uint32_t shape;
     uint32_t question;
     bool answer;

@@ -44,12 +44,10 @@ typedef struct fitting {
     const wfre_probability_fit *given;
     wfre_session *session; /* that is asked */
     wfre_calibration *made;
-    wfre_graph *half[WFRE_HALVES];    /* with the other half of the valid facts missing */
-    wfre_session *asked[WFRE_HALVES]; /* of each */
-    int halves;                       /* that are asked */
-    double rate;                      /* share of what is true that is missing there */
-    const wfre_missing_counts *room;  /* of the one that is asked */
-    wfre_strings names;               /* of shapes; 0 is "*" */
+    wfre_revealed revealed;          /* questions as people ask them are asked of these */
+    double rate;                     /* share of what is true that is missing there */
+    const wfre_missing_counts *room; /* of the one that is asked */
+    wfre_strings names;              /* of shapes; 0 is "*" */
     wfre_text name;
     wfre_sample *samples;
     size_t sample_count, sample_capacity;
@@ -87,6 +85,7 @@ static wfre_sample *new_sample(fitting *f, const wfre_asked *asked, size_t quest
 {
     wfre_sample *s = &f->samples[f->sample_count++];
     *s = (wfre_sample){.terms = {1},
+                       .weight = 1,
                        .question = (uint32_t)question,
                        .answer = wfre_list_has(asked->hard, found->hits[i].entity),
                        .apart = asked->apart,
@@ -187,7 +186,6 @@ static void measure_splits(fitting *f)
     double valid = (double)wfre_graph_triples(f->given->graph, WFRE_VALID);
     double all = (double)wfre_graph_triples(f->given->graph, WFRE_TEST);
     c->share = (valid - train) / valid;
-    f->rate = (valid - train) / WFRE_HALVES / valid;
     c->lacking[WFRE_TRAIN] = (all - train) / all;
     c->lacking[WFRE_VALID] = all > valid ? (all - valid) / all : c->share;
     c->lacking[WFRE_TEST] = c->share;
@@ -276,37 +274,83 @@ static wfre_survey survey_of(const fitting *f, double share)
     return survey;
 }
 
-/* Asks single edges of both halves, at most `count` in all, for a share of the time. */
-static wfre_status ask_edges(fitting *f, wfre_asked_kind kind, size_t count, double share,
-                             wfre_error *error)
+/* Questions of a kind: their samples begin at `first`; so many were asked, of so many there are. */
+typedef struct drawn {
+    size_t first, asked, all;
+} drawn;
+
+/* Asks single edges of one part, at most `count`, for a share of the time. */
+static wfre_status ask_edges(fitting *f, int part, wfre_asked_kind kind, size_t count, double share,
+                             drawn *d, wfre_error *error)
 {
-    wfre_status status = WFRE_OK;
+    wfre_status status;
     wfre_asked_set set = {0};
-    size_t done;
-    for (int h = 0; h < f->halves; h++) {
-        wfre_asking asking = {f->half[h], WFRE_TRAIN, count / (size_t)f->halves,
-                              f->given->seed + (uint64_t)h};
-        f->session = f->asked[h];
-        wfre_survey survey = survey_of(f, share / f->halves);
-        TRY(wfre_engine_missing(f->session->engine, WFRE_TRAIN, &f->room, error));
-        TRY(wfre_asked_edges(&asking, kind, &set, error));
-        TRY(wfre_survey_run(&survey, set.list, set.count, f->ranking ? add_answers : add_edges, f,
-                            &done, error));
-        wfre_asked_clear(&set);
-    }
+    wfre_asking asking = {f->revealed.graphs[part], WFRE_TRAIN, count,
+                          f->given->seed + (uint64_t)part};
+    f->session = f->revealed.sessions[part];
+    wfre_survey survey = survey_of(f, share);
+    *d = (drawn){.first = f->sample_count};
+    TRY(wfre_engine_missing(f->session->engine, WFRE_TRAIN, &f->room, error));
+    TRY(wfre_asked_edges(&asking, kind, &set, error));
+    d->all = set.all;
+    TRY(wfre_survey_run(&survey, set.list, set.count, f->ranking ? add_answers : add_edges, f,
+                        &d->asked, error));
 cleanup:
     wfre_asked_clear(&set);
     return status;
+}
+
+/* Of entities that have the relation. Questions that lack something are few, and say most of what
+ * there is to be learned: a quarter is asked of them, and every sample gets the weight that makes
+ * up for it. */
+static wfre_status ask_known(fitting *f, wfre_error *error)
+{
+    static const double LACKING = 0.25, SHARE = 0.5;
+    enum { KINDS = 2 * WFRE_PARTS };
+    drawn of[KINDS + 1];
+    size_t count = f->given->edges / (size_t)f->revealed.count;
+    double share = SHARE / f->revealed.count, asked = 0, all = 0;
+    int kinds = 0;
+    for (int part = 0; part < f->revealed.count; part++) {
+        drawn *d = &of[kinds];
+        CHECK(ask_edges(f, part, WFRE_ASKED_LACKING, (size_t)(LACKING * (double)count),
+                        LACKING * share, &d[0], error));
+        CHECK(ask_edges(f, part, WFRE_ASKED_SOUND, count - d[0].asked, (1 - LACKING) * share, &d[1],
+                        error));
+        kinds += 2;
+    }
+    of[kinds].first = f->sample_count;
+    for (int k = 0; k < kinds; k++) {
+        asked += (double)of[k].asked;
+        all += (double)of[k].all;
+    }
+    for (int k = 0; k < kinds; k++) {
+        double weight = (double)of[k].all / all * asked / (double)of[k].asked;
+        for (size_t i = of[k].first; i < of[k + 1].first; i++)
+            f->samples[i].weight = weight;
+    }
+    return WFRE_OK;
+}
+
+/* Of those that have it not; every part gets its share. */
+static wfre_status ask_fresh(fitting *f, wfre_error *error)
+{
+    static const double SHARE = 0.1;
+    drawn d;
+    for (int part = 0; part < f->revealed.count; part++)
+        CHECK(ask_edges(f, part, WFRE_ASKED_FRESH, f->given->edges / 4 / (size_t)f->revealed.count,
+                        SHARE / f->revealed.count, &d, error));
+    return WFRE_OK;
 }
 
 /* Samples of those without edges of the relation are not kept. The odds were fitted to half of what
  * is missing, and are to be those of as much as was held out. */
 static wfre_status learn_odds(fitting *f, wfre_error *error)
 {
-    size_t first, edges = f->given->edges;
-    CHECK(ask_edges(f, WFRE_ASKED_KNOWN, edges, 0.5, error));
+    size_t first;
+    CHECK(ask_known(f, error));
     first = f->sample_count;
-    CHECK(ask_edges(f, WFRE_ASKED_FRESH, edges / 4, 0.1, error));
+    CHECK(ask_fresh(f, error));
     CHECK(fit_odds(f, WFRE_SOURCE_KNOWN, f->samples, first, error));
     CHECK(fit_odds(f, WFRE_SOURCE_FRESH, f->samples + first, f->sample_count - first, error));
     for (int kind = 0; kind < 2; kind++)
@@ -377,7 +421,8 @@ static wfre_status judge(const fitting *f, double least, wfre_calibration_part *
     for (size_t i = 0; i < f->sample_count; i++) {
         const wfre_sample *s = &f->samples[i];
         if (s->apart && s->shown)
-            list[count++] = (wfre_judgement){1 / (1 + exp(-s->offset)), s->question, s->answer};
+            list[count++] =
+                (wfre_judgement){1 / (1 + exp(-s->offset)), s->weight, s->question, s->answer};
     }
     part->reliability.queries = f->apart;
     part->reliability.fitted = f->fitted;
@@ -397,32 +442,17 @@ static wfre_status learn_shapes(fitting *f, double least, wfre_calibration_part 
 
 /* ---- any ---------------------------------------------------------------------------------- */
 
-static wfre_status open_halves(fitting *f, wfre_error *error)
-{
-    wfre_model *model = f->given->model;
-    uint64_t own = model->fingerprint;
-    wfre_status status = WFRE_OK;
-    f->halves = wfre_graph_triples(f->given->graph, WFRE_TEST) > LARGE ? 1 : WFRE_HALVES;
-    for (int h = 0; h < f->halves; h++) {
-        TRY(wfre_reveal(f->given->graph, h, f->given->monitor, &f->half[h], error));
-        model->fingerprint = wfre_graph_fingerprint(f->half[h]); /* its ids are the model's */
-        TRY(wfre_session_open(f->half[h], model, f->given->pool, &f->asked[h], error));
-    }
-cleanup:
-    model->fingerprint = own;
-    return status;
-}
-
 static wfre_status ask_shapes(fitting *f, double share, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_asked_set set = {0};
     size_t done;
-    for (int h = 0; h < f->halves; h++) {
-        wfre_asking asking = {f->half[h], WFRE_TRAIN, (f->given->shapes + 1) / (size_t)f->halves,
+    for (int h = 0; h < f->revealed.count; h++) {
+        wfre_asking asking = {f->revealed.graphs[h], WFRE_TRAIN,
+                              (f->given->shapes + 1) / (size_t)f->revealed.count,
                               f->given->seed + (uint64_t)h};
-        f->session = f->asked[h];
-        wfre_survey survey = survey_of(f, share / f->halves);
+        f->session = f->revealed.sessions[h];
+        wfre_survey survey = survey_of(f, share / f->revealed.count);
         TRY(wfre_asked_shapes(&asking, f->given->pool, &set, error));
         TRY(wfre_survey_run(&survey, set.list, set.count, add_answers, f, &done, error));
         wfre_asked_clear(&set);
@@ -437,11 +467,12 @@ static wfre_status learn_any(fitting *f, wfre_error *error)
     wfre_calibration_part *any = &f->made->any;
     measure_splits(f);
     CHECK(measure_rates(f, error));
-    CHECK(open_halves(f, error));
+    CHECK(wfre_revealed_open(f->given->graph, f->given->model, f->given->pool, f->given->monitor,
+                             &f->revealed, error));
+    f->rate = f->revealed.rate;
     begin_samples(f);
     f->ranking = f->given->model->settings.way.by != WFRE_BY_EDGES;
-    CHECK(f->ranking ? ask_edges(f, WFRE_ASKED_KNOWN, f->given->edges, 0.5, error)
-                     : learn_odds(f, error));
+    CHECK(f->ranking ? ask_known(f, error) : learn_odds(f, error));
     CHECK(ask_shapes(f, 0.2, error));
     CHECK(learn_shapes(f, LIKELY, any, error));
     for (size_t s = 0; f->ranking && s < any->shape_count; s++) /* as learn_odds does */
@@ -514,10 +545,7 @@ wfre_status wfre_probability_fit_run(const wfre_probability_fit *given, wfre_err
     model->calibration = f.made; /* odds are used from when they are fitted */
     TRY(learn(&f, error));
 cleanup:
-    for (int h = 0; h < WFRE_HALVES; h++) {
-        wfre_session_free(f.asked[h]);
-        wfre_graph_close(f.half[h]);
-    }
+    wfre_revealed_clear(&f.revealed);
     model->calibration = status == WFRE_OK ? f.made : before;
     wfre_calibration_free(status == WFRE_OK ? before : f.made);
     wfre_strings_free(&f.names);

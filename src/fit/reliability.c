@@ -29,7 +29,7 @@ static double error_of(const wfre_judgement *list, size_t count, const size_t *q
     sums s = {0};
     double error = 0, all = 0;
     for (size_t i = 0; i < count; i++) {
-        double weight = times ? times[questions[i]] : 1;
+        double weight = list[i].weight * (times ? times[questions[i]] : 1);
         int bin = bin_of(list[i].probability);
         if (list[i].probability < least || weight == 0)
             continue;
@@ -88,21 +88,23 @@ cleanup:
 wfre_status wfre_reliability_of(const wfre_judgement *list, size_t count, double least,
                                 uint64_t seed, wfre_reliability *r, wfre_error *error)
 {
+    double weights[BINS] = {0}, found = 0;
     r->expected = 0;
-    r->found = 0;
     memset(r->bins, 0, sizeof r->bins);
     for (size_t i = 0; i < count; i++) {
-        wfre_reliability_bin *bin = &r->bins[bin_of(list[i].probability)];
-        bin->count++;
-        bin->predicted += list[i].probability;
-        bin->observed += list[i].answer;
-        r->expected += list[i].probability;
-        r->found += list[i].answer;
+        int b = bin_of(list[i].probability);
+        weights[b] += list[i].weight;
+        r->bins[b].count++;
+        r->bins[b].predicted += list[i].weight * list[i].probability;
+        r->bins[b].observed += list[i].weight * list[i].answer;
+        r->expected += list[i].weight * list[i].probability;
+        found += list[i].weight * list[i].answer;
     }
+    r->found = (uint64_t)(found + 0.5);
     for (int b = 0; b < BINS; b++)
         if (r->bins[b].count > 0) {
-            r->bins[b].predicted /= (double)r->bins[b].count;
-            r->bins[b].observed /= (double)r->bins[b].count;
+            r->bins[b].predicted /= weights[b];
+            r->bins[b].observed /= weights[b];
         }
     r->error = error_of(list, count, NULL, NULL, least);
     return bootstrap(list, count, least, seed, r, error);

@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "graph/graph.h"
 
+enum { LARGE = 4000000 /* triples */ };
+
 static wfre_status copy_names(const wfre_graph *graph, wfre_graph_builder *to, wfre_error *error)
 {
     uint32_t id;
@@ -20,14 +22,14 @@ static wfre_status copy_names(const wfre_graph *graph, wfre_graph_builder *to, w
     return WFRE_OK;
 }
 
-static int half_of(const uint32_t *triple)
+static int part_of(const uint32_t *triple)
 {
     uint64_t mixed = wfre_hash(triple, 3 * sizeof *triple, 0);
-    return (int)(mixed % WFRE_HALVES);
+    return (int)(mixed % WFRE_PARTS);
 }
 
 /* All facts of a split's graph; what an earlier one has already is kept there. */
-static wfre_status copy_facts(const wfre_graph *graph, wfre_split split, int half,
+static wfre_status copy_facts(const wfre_graph *graph, wfre_split split, int part,
                               const wfre_monitor *monitor, wfre_graph_builder *to,
                               wfre_error *error)
 {
@@ -42,7 +44,7 @@ static wfre_status copy_facts(const wfre_graph *graph, wfre_split split, int hal
         if (i % SOME == 0)
             TRY(wfre_check_interrupt(monitor, error));
         const uint32_t *t = ids + 3 * i;
-        bool known = split == WFRE_VALID && half_of(t) == half;
+        bool known = split == WFRE_VALID && part_of(t) != part;
         TRY(wfre_graph_builder_triple(to, known ? WFRE_TRAIN : split, t[0], t[1], t[2], error));
     }
 cleanup:
@@ -50,7 +52,7 @@ cleanup:
     return status;
 }
 
-wfre_status wfre_reveal(const wfre_graph *graph, int half, const wfre_monitor *monitor,
+wfre_status wfre_reveal(const wfre_graph *graph, int part, const wfre_monitor *monitor,
                         wfre_graph **revealed, wfre_error *error)
 {
     wfre_status status;
@@ -58,9 +60,37 @@ wfre_status wfre_reveal(const wfre_graph *graph, int half, const wfre_monitor *m
     TRY(wfre_graph_builder_create(&builder, error));
     TRY(copy_names(graph, builder, error));
     for (int split = WFRE_TRAIN; split <= WFRE_TEST; split++)
-        TRY(copy_facts(graph, (wfre_split)split, half, monitor, builder, error));
+        TRY(copy_facts(graph, (wfre_split)split, part, monitor, builder, error));
     TRY(wfre_graph_builder_finish(builder, revealed, error));
 cleanup:
     wfre_graph_builder_free(builder);
     return status;
+}
+
+wfre_status wfre_revealed_open(const wfre_graph *graph, const wfre_model *model, wfre_pool *pool,
+                               const wfre_monitor *monitor, wfre_revealed *revealed,
+                               wfre_error *error)
+{
+    double train = (double)wfre_graph_triples(graph, WFRE_TRAIN);
+    double valid = (double)wfre_graph_triples(graph, WFRE_VALID);
+    int count = wfre_graph_triples(graph, WFRE_TEST) > LARGE ? 1 : WFRE_PARTS;
+    revealed->rate = (valid - train) / WFRE_PARTS / valid;
+    for (int p = 0; p < count; p++) {
+        CHECK(wfre_reveal(graph, p, monitor, &revealed->graphs[p], error));
+        revealed->twins[p] = *model;
+        revealed->twins[p].fingerprint = wfre_graph_fingerprint(revealed->graphs[p]);
+        CHECK(wfre_session_open(revealed->graphs[p], &revealed->twins[p], pool,
+                                &revealed->sessions[p], error));
+    }
+    revealed->count = count;
+    return WFRE_OK;
+}
+
+void wfre_revealed_clear(wfre_revealed *revealed)
+{
+    for (int p = 0; p < WFRE_PARTS; p++) {
+        wfre_session_free(revealed->sessions[p]);
+        wfre_graph_close(revealed->graphs[p]);
+    }
+    *revealed = (wfre_revealed){0};
 }

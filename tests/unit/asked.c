@@ -80,6 +80,31 @@ static void tells_known_sought_and_hidden_apart(void **state)
     }
 }
 
+/* Every pair is of one of two kinds, and they are counted though they are not drawn. */
+static void parts_what_lacks_something_from_what_does_not(void **state)
+{
+    (void)state;
+    static const wfre_asked_kind KINDS[] = {WFRE_ASKED_KNOWN, WFRE_ASKED_LACKING, WFRE_ASKED_SOUND};
+    size_t counts[3];
+    for (int k = 0; k < 3; k++) {
+        wfre_asking asking = {graph, WFRE_TRAIN, SIZE_MAX, 4};
+        wfre_asked_set whole = {0}, some = {0};
+        assert_ok(wfre_asked_edges(&asking, KINDS[k], &whole, error));
+        for (size_t i = 0; i < whole.count && k > 0; i++)
+            assert_int_equal(whole.list[i].hard.count > 0, k == 1);
+        asking.count = 10;
+        assert_ok(wfre_asked_edges(&asking, KINDS[k], &some, error));
+        assert_int_equal(some.count, 10);
+        assert_int_equal(some.all, whole.count);
+        assert_int_equal(whole.all, whole.count);
+        counts[k] = whole.count;
+        wfre_asked_clear(&whole);
+        wfre_asked_clear(&some);
+    }
+    assert_int_equal(counts[0], counts[1] + counts[2]);
+    assert_true(counts[1] > 20 && counts[2] > 100);
+}
+
 static wfre_status look(void *context, const wfre_asked *asked, size_t index,
                         const wfre_wanted *found, const wfre_reasoner *reasoner, wfre_error *error)
 {
@@ -115,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_known_sought_and_hidden_apart),
+        cmocka_unit_test(parts_what_lacks_something_from_what_does_not),
         cmocka_unit_test(ranks_nothing_that_is_done),
     };
     return cmocka_run_group_tests(tests, build, clear);

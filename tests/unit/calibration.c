@@ -2,7 +2,9 @@
  * known; their way through a model file; damaged text; memory. */
 #include "model/calibration.h"
 #include "fit/bend.h"
+#include "fit/logistic.h"
 #include "fit/probability.h"
+#include "fit/reliability.h"
 #include "infer/probability.h"
 
 #include <math.h>
@@ -165,8 +167,10 @@ static void bends_where_promises_are_wrong(void **state)
         wfre_rng rng = wfre_rng_for(1, WFRE_FOR_DATA, i, 0);
         double logit = -5 + 8 * wfre_rng_double(&rng);
         double truth = fmin(1 / (1 + exp(-logit)), CEILING);
-        samples[i] = (wfre_sample){
-            .offset = logit, .apart = i % 3 == 0, .answer = wfre_rng_double(&rng) < truth};
+        samples[i] = (wfre_sample){.offset = logit,
+                                   .weight = 1,
+                                   .apart = i % 3 == 0,
+                                   .answer = wfre_rng_double(&rng) < truth};
         samples[i].shape = (uint32_t)((logit + 5) / 8 * HEIGHTS); /* kept here */
     }
     assert_ok(wfre_bend_fit(samples, COUNT, 4, &bend, error));
@@ -182,10 +186,48 @@ static void bends_where_promises_are_wrong(void **state)
     assert_true(wfre_bend_at(&bend, 1) > wfre_bend_at(&bend, 0));
 }
 
+/* Right ones are drawn ten times as often as wrong ones; weights make up for it. */
+static void makes_up_for_what_is_drawn_more_often(void **state)
+{
+    (void)state;
+    enum { COUNT = 200000 };
+    static const double START = -2, SLOPE = 1.5, SHARE = 0.1;
+    static const int sign[WFRE_LOGISTIC_TERMS] = {0};
+    static wfre_sample samples[COUNT];
+    static wfre_judgement list[COUNT];
+    size_t drawn = 0;
+    double all = 0, right = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        wfre_rng rng = wfre_rng_for(2, WFRE_FOR_DATA, i, 0);
+        double x = -3 + 6 * wfre_rng_double(&rng), q = 1 / (1 + exp(-START - SLOPE * x));
+        bool answer = wfre_rng_double(&rng) < q;
+        right += answer;
+        all += q;
+        if (!answer && wfre_rng_double(&rng) > SHARE)
+            continue;
+        double weight = answer ? 1 : 1 / SHARE;
+        samples[drawn] = (wfre_sample){.terms = {1, x}, .weight = weight, .answer = answer};
+        list[drawn] = (wfre_judgement){q, weight, (uint32_t)drawn, answer};
+        drawn++;
+    }
+    wfre_logistic l = {.terms = 2, .samples = samples, .count = drawn, .penalty = 4};
+    double factors[WFRE_LOGISTIC_TERMS] = {0};
+    wfre_logistic_measure(&l);
+    wfre_logistic_fit(&l, 0, sign, factors);
+    assert_true(fabs(factors[0] - START) < 0.1 && fabs(factors[1] - SLOPE) < 0.1);
+    wfre_reliability r;
+    assert_ok(wfre_reliability_of(list, drawn, 0, 1, &r, error));
+    assert_true(fabs(r.expected / all - 1) < 0.03 && (double)r.found == right);
+    assert_true(r.error < 0.02);
+    for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+        assert_true(fabs(r.bins[b].observed - r.bins[b].predicted) < 0.03);
+}
+
 static void stays_straight_without_answers(void **state)
 {
     (void)state;
-    wfre_sample samples[3] = {{.offset = -2}, {.offset = 0}, {.offset = 3, .apart = true}};
+    wfre_sample samples[3] = {
+        {.offset = -2, .weight = 1}, {.weight = 1}, {.offset = 3, .weight = 1, .apart = true}};
     wfre_bend bend;
     for (size_t count = 0; count <= 3; count += 3) {
         assert_ok(wfre_bend_fit(samples, count, 4, &bend, error));
@@ -311,6 +353,7 @@ int main(void)
         cmocka_unit_test(learns_what_is_true),
         cmocka_unit_test(survives_a_file),
         cmocka_unit_test(bends_where_promises_are_wrong),
+        cmocka_unit_test(makes_up_for_what_is_drawn_more_often),
         cmocka_unit_test(stays_straight_without_answers),
         cmocka_unit_test(reads_bends),
         cmocka_unit_test(versions_that_are_none),

@@ -7,13 +7,13 @@
 
 enum { ENTITIES = 60, RELATIONS = 4, TRIPLES = 900 };
 
-static wfre_graph *graph, *half[WFRE_HALVES];
+static wfre_graph *graph, *half[WFRE_PARTS];
 
 static int build(void **state)
 {
     (void)state;
     graph = toy_random_graph(5, ENTITIES, RELATIONS, TRIPLES);
-    for (int h = 0; h < WFRE_HALVES; h++)
+    for (int h = 0; h < WFRE_PARTS; h++)
         assert_ok(wfre_reveal(graph, h, NULL, &half[h], error));
     return 0;
 }
@@ -21,7 +21,7 @@ static int build(void **state)
 static int clear(void **state)
 {
     (void)state;
-    for (int h = 0; h < WFRE_HALVES; h++)
+    for (int h = 0; h < WFRE_PARTS; h++)
         wfre_graph_close(half[h]);
     wfre_graph_close(graph);
     return 0;
@@ -37,7 +37,7 @@ static bool has(const wfre_graph *g, wfre_split split, wfre_entity x, wfre_relat
 static void reveals_each_held_out_fact_in_one_half(void **state)
 {
     (void)state;
-    size_t known[WFRE_HALVES] = {0};
+    size_t known[WFRE_PARTS] = {0};
     for (wfre_relation r = 0; r < 2 * RELATIONS; r++)
         for (wfre_entity x = 0; x < ENTITIES; x++)
             for (wfre_entity y = 0; y < ENTITIES; y++) {
@@ -45,7 +45,7 @@ static void reveals_each_held_out_fact_in_one_half(void **state)
                 bool valid = has(graph, WFRE_VALID, x, r, y);
                 bool test = has(graph, WFRE_TEST, x, r, y);
                 int halves = 0;
-                for (int h = 0; h < WFRE_HALVES; h++) {
+                for (int h = 0; h < WFRE_PARTS; h++) {
                     bool is_known = has(half[h], WFRE_TRAIN, x, r, y);
                     assert_int_equal(has(half[h], WFRE_VALID, x, r, y), valid);
                     assert_int_equal(has(half[h], WFRE_TEST, x, r, y), test);
@@ -54,16 +54,16 @@ static void reveals_each_held_out_fact_in_one_half(void **state)
                     halves += is_known;
                     known[h] += is_known && !train;
                 }
-                assert_int_equal(halves, train ? WFRE_HALVES : valid);
+                assert_int_equal(halves, train ? WFRE_PARTS : valid);
             }
-    for (int h = 0; h < WFRE_HALVES; h++) /* directed: both halves of some 90 are large */
+    for (int h = 0; h < WFRE_PARTS; h++) /* directed: both halves of some 90 are large */
         assert_true(known[h] > 40);
 }
 
 static void keeps_ids(void **state)
 {
     (void)state;
-    for (int h = 0; h < WFRE_HALVES; h++) {
+    for (int h = 0; h < WFRE_PARTS; h++) {
         assert_int_equal(wfre_graph_entities(half[h]), ENTITIES);
         assert_int_equal(wfre_graph_relations(half[h]), 2 * RELATIONS);
         for (wfre_entity e = 0; e < ENTITIES; e++)
