@@ -25,6 +25,16 @@ static void convert(float *counts, size_t most)
     }
 }
 
+static float gain_of_loops(const wfre_adjacency *edges, wfre_relation relation)
+{
+    uint32_t first = edges->relation_groups[relation], end = edges->relation_groups[relation + 1];
+    for (uint32_t g = first; g < end; g++)
+        if (wfre_list_has(wfre_group_targets(edges, g), edges->group_entity[g]))
+            return 0;
+    size_t count = edges->group_begin[end] - edges->group_begin[first];
+    return (float)-log1p((double)count);
+}
+
 wfre_status wfre_missing_counts_measure(const wfre_graph *graph, wfre_split split,
                                         wfre_missing_counts *missing, wfre_error *error)
 {
@@ -34,8 +44,9 @@ wfre_status wfre_missing_counts_measure(const wfre_graph *graph, wfre_split spli
     if (status != WFRE_OK)
         return status;
     *missing =
-        (wfre_missing_counts){.begin = wfre_alloc(relations + (size_t)1, sizeof *missing->begin)};
-    if (!missing->begin)
+        (wfre_missing_counts){.begin = wfre_alloc(relations + (size_t)1, sizeof *missing->begin),
+                              .loops = wfre_alloc(relations + (size_t)1, sizeof *missing->loops)};
+    if (!missing->begin || !missing->loops)
         return wfre_fail_memory(error, "counting edges");
     missing->begin[0] = 0;
     for (wfre_relation r = 0; r < relations; r++) {
@@ -54,6 +65,7 @@ wfre_status wfre_missing_counts_measure(const wfre_graph *graph, wfre_split spli
             counts[degree_of(edges, g)]++;
         counts[0] = (float)(wfre_graph_entities(graph) - (end - first));
         convert(counts, missing->begin[r + 1] - missing->begin[r] - 1);
+        missing->loops[r] = gain_of_loops(edges, r);
     }
     return WFRE_OK;
 }
@@ -62,5 +74,6 @@ void wfre_missing_counts_free(wfre_missing_counts *missing)
 {
     wfre_free(missing->begin);
     wfre_free(missing->logs);
+    wfre_free(missing->loops);
     *missing = (wfre_missing_counts){0};
 }

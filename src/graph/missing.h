@@ -7,7 +7,10 @@
  * with none lacks one, and an entity with one does not.
  *
  * Most relations do not apply to most entities, and those count as c(0), too. So c(0) is taken for
- * a small share of c(1) at the most: whether a relation applies is left to others to say. */
+ * a small share of c(1) at the most: whether a relation applies is left to others to say.
+ *
+ * And where none of n edges leads from an entity to itself, hardly any that is missing does: it
+ * loses log(n + 1), the more the more edges say so. */
 #ifndef WFRE_SRC_GRAPH_MISSING_H
 #define WFRE_SRC_GRAPH_MISSING_H
 
@@ -16,6 +19,7 @@
 typedef struct wfre_missing_counts {
     size_t *begin; /* by directed relation, + 1 */
     float *logs;   /* from begin[r] on: of degrees 0, 1, ... */
+    float *loops;  /* by directed relation: what the logit of an edge to itself gains; 0 or less */
 } wfre_missing_counts;
 
 /* Of one split's edges. To be freed in any case. */

@@ -235,6 +235,7 @@ static void find_gains(const prediction *p, size_t index, unsigned worker, float
     source from = p->sources[index];
     memset(gains, 0, e->entities * sizeof *gains);
     add_places(e, from, gains, gains + e->entities);
+    gains[from.entity] += e->room->loops[from.relation];
     if (e->kinds && p->weights[index])
         wfre_kinds_add(e->kinds, p->weights[index], from.relation ^ 1, (float)e->way.edge_kinds,
                        gains);
