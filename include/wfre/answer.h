@@ -32,7 +32,7 @@ typedef struct wfre_ask_options {
     double timeout;         /* seconds for this question; 0: no limit */
     const wfre_way *way;    /* how it is answered; NULL: as the model says */
     double missing_rate;    /* share of what is true that the graph lacks, if its owner knows:
-                             * scales the odds of `probability`; 0: as much as was held out */
+                             * scales the odds of `probability`; 0: as was held out of the split */
 } wfre_ask_options;
 
 /* The whole graph, both kinds, 10 predicted ones of any probability. */

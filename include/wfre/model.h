@@ -57,11 +57,10 @@ typedef struct wfre_way {
     double lift[WFRE_LIFTS];
     double edge_sharpness; /* by edges: factor of the logits */
     double edge_room;      /* by edges: weight of how many edges the answer seems to lack */
-    double edge_joined; /* by edges: what the logit gains where another relation joins the ends */
-    double edge_kinds;  /* by edges: weight of whether the answer is of a kind that stands there */
-    double edge_alike;  /* by edges: weight of what those do that share facts with the ends */
-    double
-        missing_rate; /* share of what is true that the graph lacks; 0: as much as was held out */
+    double edge_joined;  /* by edges: what the logit gains where another relation joins the ends */
+    double edge_kinds;   /* by edges: weight of whether the answer is of a kind that stands there */
+    double edge_alike;   /* by edges: weight of what those do that share facts with the ends */
+    double missing_rate; /* share of what is true that the graph lacks; 0: as was held out of it */
 } wfre_way;
 
 /* The same for the same way: for keys of what was computed in it. */
@@ -184,7 +183,8 @@ typedef struct wfre_reliability {
                        * over predictions */
     double low, high; /* 95% interval of the error; both 0: not known */
     double expected;  /* sum of the probabilities: as many answers should be found */
-    uint64_t found;   /* and so many were */
+    uint64_t found;   /* and so many were. Where questions that lack something were drawn more
+                       * often, in a model's own check, all but counts are weighted for it */
     wfre_reliability_bin bins[WFRE_RELIABILITY_BINS];
 } wfre_reliability;
 
@@ -216,12 +216,13 @@ typedef struct wfre_reliability_options {
     uint64_t seed;
 } wfre_reliability_options;
 
-/* The test split if there is one, 6,000 single edges, 50 questions of each other shape. */
+/* The test split if there is one, 12,000 single edges, 50 questions of each other shape. */
 WFRE_API void wfre_reliability_options_default(const wfre_graph *graph,
                                                wfre_reliability_options *options);
 /* `any` is measured on all questions, by predictions of 0.05 and more; `missing`, by all, on those
  * that lack something. On the valid split, to which models are fitted, only entities are asked
- * about that were set apart then. */
+ * about that were set apart then, and one half of the split's facts is known while `any` is
+ * measured on the other, as in the fit. */
 WFRE_API WFRE_NODISCARD wfre_status wfre_measure_reliability(
     const wfre_graph *graph, const wfre_model *model, const wfre_reliability_options *options,
     wfre_pool *pool, const wfre_monitor *monitor, wfre_reliability *any, wfre_reliability *missing,

@@ -436,7 +436,7 @@ class Graph(native.FromFile):
         proves. ``timeout`` is for each question, in seconds or as "500ms", "2s". ``way`` is
         "embedding" or "edges", with "exhaustive" if every entity is to be scored; else the model
         says how it is asked. ``missing_rate`` is the share of what is true that the graph lacks, if
-        its owner knows; it scales the odds of probabilities (0: as much as was held out).
+        its owner knows; it scales the odds of probabilities (0: as was held out of the split).
 
         A question that fails raises; of many, its own answers have an ``error`` instead.
 

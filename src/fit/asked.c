@@ -59,9 +59,8 @@ static wfre_list merge(wfre_list a, wfre_list b, wfre_entity *ids)
     return (wfre_list){ids, a.count + b.count};
 }
 
-/* Adds a question. What `next` has more than `easy` is sought. */
-static wfre_status add(wfre_asked_set *set, const wfre_node *tree, wfre_list easy, wfre_list next,
-                       wfre_list whole, bool apart, wfre_error *error)
+wfre_status wfre_asked_add(wfre_asked_set *set, const wfre_node *tree, wfre_list easy,
+                           wfre_list next, wfre_list whole, bool apart, wfre_error *error)
 {
     size_t most = easy.count + whole.count;
     wfre_entity *ids = wfre_arena_alloc(&set->arena, next.count + whole.count + most, sizeof *ids);
@@ -111,43 +110,88 @@ static uint32_t find_stride(uint32_t count)
     }
 }
 
+/* Whether the next split knows more of a group of edges. */
+static bool lacks(const wfre_asking *asking, const wfre_adjacency *edges, wfre_relation relation,
+                  uint32_t group)
+{
+    wfre_split next = (wfre_split)(asking->split + 1);
+    size_t all =
+        wfre_graph_targets(asking->graph, next, relation, edges->group_entity[group]).count;
+    return all > wfre_group_targets(edges, group).count;
+}
+
+/* The groups that lack something, ascending; to be freed. NULL if there is no memory. */
+static uint32_t *list_lacking(const wfre_asking *asking, const wfre_adjacency *edges, size_t *count)
+{
+    wfre_relation relations = wfre_graph_relations(asking->graph);
+    uint32_t *groups = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (wfre_relation r = 0; r < relations; r++)
+        for (uint32_t g = edges->relation_groups[r]; g < edges->relation_groups[r + 1]; g++)
+            if (lacks(asking, edges, r, g)) {
+                if (!WFRE_RESERVE(&groups, &capacity, *count + 1))
+                    goto failed;
+                groups[(*count)++] = g;
+            }
+    if (groups || WFRE_RESERVE(&groups, &capacity, 1))
+        return groups;
+failed:
+    wfre_free(groups);
+    return NULL;
+}
+
+/* Adds the question that a group of edges stands for, or one like it of an entity without any. */
+static wfre_status add_group(const wfre_asking *asking, wfre_asked_kind kind, uint32_t group,
+                             wfre_rng *rng, wfre_asked_set *set, wfre_error *error)
+{
+    const wfre_graph *graph = asking->graph;
+    const wfre_adjacency *edges = wfre_graph_adjacency(graph, asking->split);
+    wfre_relation relation = wfre_group_relation(edges, wfre_graph_relations(graph), group);
+    wfre_entity entity = edges->group_entity[group];
+    if (kind == WFRE_ASKED_SOUND && lacks(asking, edges, relation, group))
+        return WFRE_OK;
+    if (kind == WFRE_ASKED_FRESH)
+        entity = find_fresh(edges, relation, entity, rng);
+    if (entity == WFRE_NONE)
+        return WFRE_OK;
+    const wfre_node *tree =
+        wfre_node_project(&set->arena, relation, wfre_node_entity(&set->arena, entity));
+    return wfre_asked_add(
+        set, tree, wfre_graph_targets(graph, asking->split, relation, entity),
+        wfre_graph_targets(graph, (wfre_split)(asking->split + 1), relation, entity),
+        wfre_graph_targets(graph, WFRE_TEST, relation, entity), wfre_asked_apart(entity), error);
+}
+
 wfre_status wfre_asked_edges(const wfre_asking *asking, wfre_asked_kind kind, wfre_asked_set *set,
                              wfre_error *error)
 {
+    wfre_status status = WFRE_OK;
     const wfre_graph *graph = asking->graph;
     CHECK(wfre_graph_settle(graph, error));
     const wfre_adjacency *edges = wfre_graph_adjacency(graph, asking->split);
-    wfre_relation relations = wfre_graph_relations(graph);
-    wfre_split next = (wfre_split)(asking->split + 1);
-    uint32_t groups = edges->relation_groups[relations], stride = find_stride(groups);
-    wfre_rng start = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, SIZE_MAX);
-    uint64_t place = groups > 0 ? wfre_rng_below(&start, groups) : 0;
-    bool chosen = kind == WFRE_ASKED_LACKING || kind == WFRE_ASKED_SOUND;
-    for (size_t i = 0; i < groups && (chosen || i < asking->count); i++) {
-        wfre_rng rng = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, i);
-        uint32_t group = (uint32_t)place;
-        place = (place + stride) % groups;
-        wfre_relation relation = wfre_group_relation(edges, relations, group);
-        wfre_entity entity = edges->group_entity[group];
-        if (kind == WFRE_ASKED_FRESH)
-            entity = find_fresh(edges, relation, entity, &rng);
-        if (entity == WFRE_NONE)
-            continue;
-        wfre_list easy = wfre_graph_targets(graph, asking->split, relation, entity);
-        wfre_list all = wfre_graph_targets(graph, next, relation, entity);
-        if (chosen && (all.count > easy.count) != (kind == WFRE_ASKED_LACKING))
-            continue;
-        set->all += kind != WFRE_ASKED_FRESH;
-        if (set->count == asking->count)
-            continue;
-        const wfre_node *tree =
-            wfre_node_project(&set->arena, relation, wfre_node_entity(&set->arena, entity));
-        CHECK(add(set, tree, easy, all, wfre_graph_targets(graph, WFRE_TEST, relation, entity),
-                  wfre_asked_apart(entity), error));
+    uint32_t groups = edges->relation_groups[wfre_graph_relations(graph)], *chosen = NULL;
+    size_t lacking = 0;
+    if (kind == WFRE_ASKED_LACKING || kind == WFRE_ASKED_SOUND) {
+        chosen = list_lacking(asking, edges, &lacking);
+        if (!chosen)
+            TRY(wfre_fail_memory(error, "drawing questions"));
     }
-    if (kind == WFRE_ASKED_KNOWN)
-        set->all = groups;
-    return WFRE_OK;
+    set->all = kind == WFRE_ASKED_LACKING ? lacking : groups - lacking;
+    uint32_t places = kind == WFRE_ASKED_LACKING ? (uint32_t)lacking : groups;
+    uint32_t stride = find_stride(places);
+    wfre_rng start = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, SIZE_MAX);
+    uint64_t place = places > 0 ? wfre_rng_below(&start, places) : 0;
+    bool filled = kind == WFRE_ASKED_SOUND; /* up to the number that is wanted */
+    for (size_t i = 0; i < places && (filled ? set->count : i) < asking->count; i++) {
+        wfre_rng rng = wfre_rng_for(asking->seed, WFRE_FOR_FITTING, kind, i);
+        uint32_t group = kind == WFRE_ASKED_LACKING ? chosen[place] : (uint32_t)place;
+        place = (place + stride) % places;
+        TRY(add_group(asking, kind, group, &rng, set, error));
+    }
+cleanup:
+    wfre_free(chosen);
+    return status;
 }
 
 /* The answers of a split, copied. */
@@ -175,7 +219,7 @@ static wfre_status add_grown(const wfre_asking *asking, const wfre_sampled *draw
         return wfre_fail_memory(error, "drawing questions");
     for (int i = 0; i < 3; i++)
         CHECK(answer(exact, splits[i], tree, &set->arena, &lists[i], error));
-    return add(set, tree, lists[0], lists[1], lists[2], apart, error);
+    return wfre_asked_add(set, tree, lists[0], lists[1], lists[2], apart, error);
 }
 
 /* One question of each type that the graph has. */

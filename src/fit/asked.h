@@ -23,7 +23,7 @@ typedef struct wfre_asked {
 typedef struct wfre_asked_set {
     wfre_asked *list;
     size_t count, capacity;
-    size_t all; /* single edges of the kind that there are, drawn or not; 0 if that is not known */
+    size_t all; /* single edges of the kind that there are, drawn or not, but for fresh ones */
     wfre_arena arena;
 } wfre_asked_set;
 
@@ -31,6 +31,12 @@ void wfre_asked_clear(wfre_asked_set *set);
 
 /* Whether questions about an entity are set apart: a third of them. */
 bool wfre_asked_apart(wfre_entity entity);
+
+/* Adds a question: of `easy` is known, of `next` sought what is not known, and of `whole`, what the
+ * whole graph proves, not ranked what is neither. Lists are kept as they are where they suffice. */
+WFRE_NODISCARD wfre_status wfre_asked_add(wfre_asked_set *set, const wfre_node *tree,
+                                          wfre_list easy, wfre_list next, wfre_list whole,
+                                          bool apart, wfre_error *error);
 
 typedef enum wfre_asked_kind {
     WFRE_ASKED_KNOWN,   /* of entities that have the relation */

@@ -29,7 +29,8 @@ typedef struct checking {
     const wfre_reliability_options *options;
     wfre_way way;
     const wfre_monitor *monitor;
-    bool apart; /* other questions do not count */
+    bool apart;  /* other questions do not count */
+    size_t base; /* questions that were asked before these */
     wfre_text name;
     pile any, missing;
 } checking;
@@ -71,9 +72,9 @@ static wfre_status use(void *context, const wfre_asked *asked, size_t index,
         wfre_chance chance = wfre_calibration_chance(&view, found->hits, i);
         bool answer = wfre_list_has(asked->hard, found->hits[i].entity);
         if (c->any.wanted && isfinite(chance.any))
-            CHECK(put(&c->any, chance.any, index, answer, error));
+            CHECK(put(&c->any, chance.any, c->base + index, answer, error));
         if (lacks && isfinite(chance.missing))
-            CHECK(put(&c->missing, chance.missing, index, answer, error));
+            CHECK(put(&c->missing, chance.missing, c->base + index, answer, error));
     }
     return WFRE_OK;
 }
@@ -94,10 +95,12 @@ static wfre_status survey(checking *c, wfre_session *session, wfre_asking of, si
     of.count = edges;
     TRY(wfre_asked_edges(&of, c->any.wanted ? WFRE_ASKED_KNOWN : WFRE_ASKED_LACKING, &set, error));
     TRY(wfre_survey_run(&how, set.list, set.count, use, c, &done, error));
+    c->base += done;
     wfre_asked_clear(&set);
     of.count = shapes;
     TRY(wfre_asked_shapes(&of, session->pool, &set, error));
     TRY(wfre_survey_run(&how, set.list, set.count, use, c, &done, error));
+    c->base += done;
 cleanup:
     wfre_asked_clear(&set);
     return status;
@@ -136,8 +139,7 @@ static wfre_status survey_all(checking *c, const wfre_graph *graph, wfre_pool *p
         c->missing.wanted = true;
         of.split = WFRE_TRAIN;
     }
-    c->way.missing_rate =
-        c->options->split == WFRE_TEST ? wfre_missing_rate(c->model, &c->way, WFRE_VALID, 0) : 0;
+    c->way.missing_rate = wfre_missing_rate(c->model, &c->model->settings.way, of.split, 0);
     CHECK(wfre_session_open(graph, c->model, pool, &session, error));
     wfre_status status = survey(c, session, of, c->options->edges, c->options->shapes, error);
     wfre_session_free(session);

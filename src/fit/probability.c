@@ -35,6 +35,7 @@ enum {
 };
 
 static const char SINGLE[] = "1p"; /* a question of one edge */
+static const double MOST_LACKING = 0.999;
 static const double PENALTY = 4;   /* in samples */
 static const double LIKELY = 0.05; /* less likely predictions do not count for the error of any */
 static const double PRIOR = 10;    /* entities that a rate is taken from all relations for */
@@ -43,6 +44,7 @@ static const double LEAST_SLOPE = 0.1; /* of the odds of an edge over its softma
 typedef struct fitting {
     const wfre_probability_fit *given;
     wfre_session *session; /* that is asked */
+    double seconds;        /* that there are for questions; 0: no limit */
     wfre_calibration *made;
     wfre_revealed revealed;          /* questions as people ask them are asked of these */
     double rate;                     /* share of what is true that is missing there */
@@ -52,6 +54,7 @@ typedef struct fitting {
     wfre_sample *samples;
     size_t sample_count, sample_capacity;
     size_t bent;            /* of these, the first ones, single edges whose odds are bent already */
+    size_t base;            /* questions that were asked before these */
     uint64_t fitted, apart; /* questions */
     bool ranking;           /* samples have the terms of a ranking, not of a product of odds */
 } fitting;
@@ -86,7 +89,7 @@ static wfre_sample *new_sample(fitting *f, const wfre_asked *asked, size_t quest
     wfre_sample *s = &f->samples[f->sample_count++];
     *s = (wfre_sample){.terms = {1},
                        .weight = 1,
-                       .question = (uint32_t)question,
+                       .question = (uint32_t)(f->base + question),
                        .answer = wfre_list_has(asked->hard, found->hits[i].entity),
                        .apart = asked->apart,
                        .shown = i < SHOWN};
@@ -186,7 +189,7 @@ static void measure_splits(fitting *f)
     double valid = (double)wfre_graph_triples(f->given->graph, WFRE_VALID);
     double all = (double)wfre_graph_triples(f->given->graph, WFRE_TEST);
     c->share = (valid - train) / valid;
-    c->lacking[WFRE_TRAIN] = (all - train) / all;
+    c->lacking[WFRE_TRAIN] = fmin((all - train) / all, MOST_LACKING);
     c->lacking[WFRE_VALID] = all > valid ? (all - valid) / all : c->share;
     c->lacking[WFRE_TEST] = c->share;
 }
@@ -231,7 +234,8 @@ static wfre_status fit_odds(fitting *f, wfre_source_kind kind, wfre_sample *samp
     static const int sign[WFRE_LOGISTIC_TERMS] = {0, 1};
     wfre_logistic l = {
         .terms = WFRE_EDGE_TERMS, .samples = samples, .count = count, .penalty = PENALTY};
-    double factors[WFRE_LOGISTIC_TERMS] = {0, 1, kind == WFRE_SOURCE_KNOWN ? 1 : 0};
+    double start = wfre_missing_gain(f->given->model, f->rate);
+    double factors[WFRE_LOGISTIC_TERMS] = {start, 1, kind == WFRE_SOURCE_KNOWN ? 1 : 0};
     wfre_logistic_measure(&l);
     wfre_logistic_fit(&l, 0, sign, factors);
     factors[1] = fmax(factors[1], LEAST_SLOPE);
@@ -267,7 +271,7 @@ static wfre_survey survey_of(const fitting *f, double share)
     wfre_survey survey = {.session = f->session,
                           .way = f->session->engine->model->settings.way,
                           .split = WFRE_TRAIN,
-                          .seconds = share * f->given->seconds,
+                          .seconds = share * f->seconds,
                           .monitor = f->given->monitor,
                           .task = "calibrating"};
     survey.way.missing_rate = f->rate;
@@ -295,6 +299,7 @@ static wfre_status ask_edges(fitting *f, int part, wfre_asked_kind kind, size_t 
     d->all = set.all;
     TRY(wfre_survey_run(&survey, set.list, set.count, f->ranking ? add_answers : add_edges, f,
                         &d->asked, error));
+    f->base += d->asked;
 cleanup:
     wfre_asked_clear(&set);
     return status;
@@ -313,9 +318,9 @@ static wfre_status ask_known(fitting *f, wfre_error *error)
     int kinds = 0;
     for (int part = 0; part < f->revealed.count; part++) {
         drawn *d = &of[kinds];
-        CHECK(ask_edges(f, part, WFRE_ASKED_LACKING, (size_t)(LACKING * (double)count),
-                        LACKING * share, &d[0], error));
-        CHECK(ask_edges(f, part, WFRE_ASKED_SOUND, count - d[0].asked, (1 - LACKING) * share, &d[1],
+        CHECK(ask_edges(f, part, WFRE_ASKED_SOUND, (size_t)((1 - LACKING) * (double)count),
+                        (1 - LACKING) * share, &d[0], error));
+        CHECK(ask_edges(f, part, WFRE_ASKED_LACKING, count - d[0].asked, LACKING * share, &d[1],
                         error));
         kinds += 2;
     }
@@ -371,6 +376,8 @@ static wfre_status fit_shapes(const fitting *f, wfre_calibration_part *part, wfr
                        .count = f->sample_count,
                        .penalty = PENALTY};
     double common[WFRE_LOGISTIC_TERMS] = {0, f->ranking ? 0 : 1};
+    if (f->ranking)
+        common[0] = wfre_missing_gain(f->given->model, f->rate);
     part->shapes = wfre_alloc_zero(f->names.count, sizeof *part->shapes);
     if (!part->shapes)
         return wfre_fail_memory(error, "calibrating");
@@ -446,15 +453,15 @@ static wfre_status ask_shapes(fitting *f, double share, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
     wfre_asked_set set = {0};
-    size_t done;
+    size_t done, parts = (size_t)f->revealed.count;
     for (int h = 0; h < f->revealed.count; h++) {
         wfre_asking asking = {f->revealed.graphs[h], WFRE_TRAIN,
-                              (f->given->shapes + 1) / (size_t)f->revealed.count,
-                              f->given->seed + (uint64_t)h};
+                              (f->given->shapes + parts - 1) / parts, f->given->seed + (uint64_t)h};
         f->session = f->revealed.sessions[h];
         wfre_survey survey = survey_of(f, share / f->revealed.count);
         TRY(wfre_asked_shapes(&asking, f->given->pool, &set, error));
         TRY(wfre_survey_run(&survey, set.list, set.count, add_answers, f, &done, error));
+        f->base += done;
         wfre_asked_clear(&set);
     }
 cleanup:
@@ -467,9 +474,11 @@ static wfre_status learn_any(fitting *f, wfre_error *error)
     wfre_calibration_part *any = &f->made->any;
     measure_splits(f);
     CHECK(measure_rates(f, error));
+    double begun = wfre_clock();
     CHECK(wfre_revealed_open(f->given->graph, f->given->model, f->given->pool, f->given->monitor,
                              &f->revealed, error));
     f->rate = f->revealed.rate;
+    f->seconds = fmax(f->seconds - (wfre_clock() - begun), f->seconds / 4);
     begin_samples(f);
     f->ranking = f->given->model->settings.way.by != WFRE_BY_EDGES;
     CHECK(f->ranking ? ask_known(f, error) : learn_odds(f, error));
@@ -477,45 +486,56 @@ static wfre_status learn_any(fitting *f, wfre_error *error)
     CHECK(learn_shapes(f, LIKELY, any, error));
     for (size_t s = 0; f->ranking && s < any->shape_count; s++) /* as learn_odds does */
         any->shapes[s].factors[0] -= wfre_missing_gain(f->given->model, f->rate);
+    wfre_revealed_clear(&f->revealed);
     return WFRE_OK;
 }
 
 /* ---- missing ------------------------------------------------------------------------------ */
 
 /* Every third query of a shape is set apart. */
-static wfre_status learn_missing(fitting *f, wfre_error *error)
+static wfre_status add_given(fitting *f, wfre_exact *exact, wfre_asked_set *set, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
-    const wfre_probability_fit *given = f->given;
-    wfre_asked *list = wfre_alloc_zero(given->count + 1, sizeof *list);
-    wfre_session *own = NULL;
-    uint32_t *seen = NULL;
-    size_t capacity = 0, done;
-    if (!list)
-        TRY(wfre_fail_memory(error, "calibrating"));
-    for (size_t q = 0; q < given->count; q++) {
-        uint32_t shape;
+    uint32_t *seen = NULL, shape;
+    size_t capacity = 0;
+    for (size_t q = 0; q < f->given->count; q++) {
+        const wfre_rank_query *query = &f->given->queries[q];
         size_t before = capacity;
-        TRY(find_shape(f, given->queries[q].tree, &shape, error));
+        wfre_list whole;
+        TRY(find_shape(f, query->tree, &shape, error));
         if (!WFRE_RESERVE(&seen, &capacity, shape + 1))
             TRY(wfre_fail_memory(error, "calibrating"));
         memset(seen + before, 0, (capacity - before) * sizeof *seen);
-        list[q] =
-            (wfre_asked){given->queries[q].tree, given->queries[q].easy, given->queries[q].hard,
-                         given->queries[q].easy, seen[shape]++ % 3 == 2};
+        TRY(wfre_exact_tree(exact, WFRE_TEST, query->tree, &whole, error));
+        TRY(wfre_asked_add(set, query->tree, query->easy, query->hard, whole,
+                           seen[shape]++ % 3 == 2, error));
     }
+cleanup:
+    wfre_free(seen);
+    return status;
+}
+
+static wfre_status learn_missing(fitting *f, wfre_error *error)
+{
+    wfre_status status;
+    const wfre_probability_fit *given = f->given;
+    wfre_asked_set set = {0};
+    wfre_session *own = NULL;
+    size_t done;
     TRY(wfre_session_open(given->graph, given->model, given->pool, &own, error));
     f->session = own;
     f->ranking = true;
-    f->rate = 0; /* they lack more than others, whatever the share */
+    f->rate = f->made->lacking[WFRE_TRAIN];
     begin_samples(f);
+    TRY(add_given(f, own->exact, &set, error));
     wfre_survey survey = survey_of(f, 0.2);
-    TRY(wfre_survey_run(&survey, list, given->count, add_answers, f, &done, error));
+    TRY(wfre_survey_run(&survey, set.list, set.count, add_answers, f, &done, error));
+    f->rate = 0; /* what is fitted is not scaled by it */
     TRY(learn_shapes(f, 0, &f->made->missing, error));
 cleanup:
+    f->session = NULL;
     wfre_session_free(own);
-    wfre_free(list);
-    wfre_free(seen);
+    wfre_asked_clear(&set);
     return status;
 }
 
@@ -534,7 +554,7 @@ static wfre_status learn(fitting *f, wfre_error *error)
 
 wfre_status wfre_probability_fit_run(const wfre_probability_fit *given, wfre_error *error)
 {
-    fitting f = {.given = given};
+    fitting f = {.given = given, .seconds = given->seconds};
     wfre_status status;
     wfre_model *model = given->model;
     wfre_calibration *before = model->calibration;

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/memory.h"
 #include "graph/graph.h"
 
 enum { LARGE = 4000000 /* triples */ };
@@ -22,34 +21,32 @@ static wfre_status copy_names(const wfre_graph *graph, wfre_graph_builder *to, w
     return WFRE_OK;
 }
 
-static int part_of(const uint32_t *triple)
+static int part_of(wfre_entity head, wfre_relation relation, wfre_entity tail)
 {
-    uint64_t mixed = wfre_hash(triple, 3 * sizeof *triple, 0);
-    return (int)(mixed % WFRE_PARTS);
+    uint32_t triple[] = {head, relation, tail};
+    return (int)(wfre_hash(triple, sizeof triple, 0) % WFRE_PARTS);
 }
 
-/* All facts of a split's graph; what an earlier one has already is kept there. */
-static wfre_status copy_facts(const wfre_graph *graph, wfre_split split, int part,
-                              const wfre_monitor *monitor, wfre_graph_builder *to,
-                              wfre_error *error)
+/* The facts of a relation that a split adds. */
+static wfre_status copy_relation(const wfre_graph *graph, wfre_split split, wfre_relation relation,
+                                 int part, wfre_graph_builder *to, wfre_error *error)
 {
-    enum { SOME = 1 << 16 };
-    wfre_status status;
-    uint64_t count = wfre_graph_triples(graph, split);
-    uint32_t *ids = wfre_alloc(3 * (size_t)count + 1, sizeof *ids);
-    if (!ids)
-        return wfre_fail_memory(error, "calibrating");
-    TRY(wfre_graph_copy_triples(graph, split, ids, count, error));
-    for (uint64_t i = 0; i < count; i++) {
-        if (i % SOME == 0)
-            TRY(wfre_check_interrupt(monitor, error));
-        const uint32_t *t = ids + 3 * i;
-        bool known = split == WFRE_VALID && part_of(t) != part;
-        TRY(wfre_graph_builder_triple(to, known ? WFRE_TRAIN : split, t[0], t[1], t[2], error));
+    wfre_list heads = wfre_graph_sources(graph, split, relation);
+    for (size_t i = 0; i < heads.count; i++) {
+        wfre_entity head = heads.ids[i];
+        wfre_list all = wfre_graph_targets(graph, split, relation, head), before = {0};
+        if (split > WFRE_TRAIN)
+            before = wfre_graph_targets(graph, (wfre_split)(split - 1), relation, head);
+        for (size_t k = 0; k < all.count; k++) {
+            wfre_entity tail = all.ids[k];
+            if (wfre_list_has(before, tail))
+                continue;
+            bool known = split == WFRE_VALID && part_of(head, relation, tail) != part;
+            CHECK(wfre_graph_builder_triple(to, known ? WFRE_TRAIN : split, head, relation, tail,
+                                            error));
+        }
     }
-cleanup:
-    wfre_free(ids);
-    return status;
+    return WFRE_OK;
 }
 
 wfre_status wfre_reveal(const wfre_graph *graph, int part, const wfre_monitor *monitor,
@@ -57,10 +54,14 @@ wfre_status wfre_reveal(const wfre_graph *graph, int part, const wfre_monitor *m
 {
     wfre_status status;
     wfre_graph_builder *builder = NULL;
+    TRY(wfre_graph_settle(graph, error)); /* it is read whole */
     TRY(wfre_graph_builder_create(&builder, error));
     TRY(copy_names(graph, builder, error));
     for (int split = WFRE_TRAIN; split <= WFRE_TEST; split++)
-        TRY(copy_facts(graph, (wfre_split)split, part, monitor, builder, error));
+        for (wfre_relation r = 0; r < wfre_graph_relations(graph); r += 2) {
+            TRY(wfre_check_interrupt(monitor, error));
+            TRY(copy_relation(graph, (wfre_split)split, r, part, builder, error));
+        }
     TRY(wfre_graph_builder_finish(builder, revealed, error));
 cleanup:
     wfre_graph_builder_free(builder);

@@ -28,11 +28,10 @@ static void convert(float *counts, size_t most)
 static float gain_of_loops(const wfre_adjacency *edges, wfre_relation relation)
 {
     uint32_t first = edges->relation_groups[relation], end = edges->relation_groups[relation + 1];
+    double count = (double)(edges->group_begin[end] - edges->group_begin[first]), loops = 0;
     for (uint32_t g = first; g < end; g++)
-        if (wfre_list_has(wfre_group_targets(edges, g), edges->group_entity[g]))
-            return 0;
-    size_t count = edges->group_begin[end] - edges->group_begin[first];
-    return (float)-log1p((double)count);
+        loops += wfre_list_has(wfre_group_targets(edges, g), edges->group_entity[g]);
+    return (float)log((loops + 1) / (count + 1));
 }
 
 wfre_status wfre_missing_counts_measure(const wfre_graph *graph, wfre_split split,

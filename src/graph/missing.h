@@ -9,8 +9,8 @@
  * Most relations do not apply to most entities, and those count as c(0), too. So c(0) is taken for
  * a small share of c(1) at the most: whether a relation applies is left to others to say.
  *
- * And where none of n edges leads from an entity to itself, hardly any that is missing does: it
- * loses log(n + 1), the more the more edges say so. */
+ * And where k of n edges lead from an entity to itself, and k is small, hardly any that is missing
+ * does: it loses log((n + 1) / (k + 1)). */
 #ifndef WFRE_SRC_GRAPH_MISSING_H
 #define WFRE_SRC_GRAPH_MISSING_H
 

@@ -26,7 +26,8 @@ double wfre_missing_rate(const wfre_model *model, const wfre_way *way, wfre_spli
 {
     if (asked > 0 || way->missing_rate > 0)
         return asked > 0 ? asked : way->missing_rate;
-    return model && model->calibration ? model->calibration->lacking[split] : 0;
+    bool known = model && model->calibration && (int)split >= 0 && (int)split < WFRE_SPLITS;
+    return known ? model->calibration->lacking[split] : 0;
 }
 
 static const wfre_calibration_shape *find(const wfre_calibration_part *part, const char *name)

@@ -3,7 +3,7 @@
  *   version 4
  *   share S, usual A B, then what each split lacks   (without these before version 4)
  *   edges 5 factors, 5 factors          if odds of edges are fitted
- *   bend WHICH start 4 knots 5 slopes    if they are bent
+ *   bend WHICH start 5 knots 6 slopes    if they are bent
  *   rates N and 2 N numbers             if there are any
  *   any, then its reliability           if it is fitted; then a line for each shape
  *   missing, the same
@@ -252,6 +252,7 @@ typedef struct reading {
     wfre_calibration *calibration;
     wfre_calibration_part *part; /* that shapes belong to now */
     const char *text;
+    unsigned long version;
 } reading;
 
 /* A bend must rise, or likelier edges would get less. */
@@ -289,7 +290,8 @@ static wfre_status read_line(reading *r, const char *word, size_t length, wfre_e
         c->share = good ? share[0] : 0;
         c->usual[0] = good ? share[1] : 0;
         c->usual[1] = good ? share[2] : 0;
-        for (int s = 0; s < WFRE_SPLITS && good && *r->text == ' '; s++)
+        bool whole = r->version >= VERSION; /* else what splits lack is not said */
+        for (int s = 0; s < WFRE_SPLITS && good && (whole || *r->text == ' '); s++)
             good = read_number(&r->text, &c->lacking[s]) && c->lacking[s] >= 0 && c->lacking[s] < 1;
     } else if (length == 5 && memcmp(word, "edges", 5) == 0) {
         c->edges = true;
@@ -310,9 +312,10 @@ static wfre_status read_line(reading *r, const char *word, size_t length, wfre_e
     return WFRE_OK;
 }
 
-static wfre_status read_lines(const char *text, wfre_calibration *c, wfre_error *error)
+static wfre_status read_lines(const char *text, unsigned long version, wfre_calibration *c,
+                              wfre_error *error)
 {
-    reading r = {.calibration = c, .text = text};
+    reading r = {.calibration = c, .text = text, .version = version};
     while (*r.text) {
         const char *word = r.text;
         size_t length = strcspn(word, " \n");
@@ -340,7 +343,7 @@ wfre_status wfre_calibration_parse(const char *text, wfre_calibration **result, 
             TRY(wfre_fail(error, WFRE_ERR_FORMAT, WFRE_NO_OFFSET,
                           "the calibration has version %lu, and this program reads %d", version,
                           VERSION));
-        TRY(read_lines(end + 1, calibration, error));
+        TRY(read_lines(end + 1, version, calibration, error));
     }
     *result = calibration;
     calibration = NULL;

@@ -156,8 +156,10 @@ def edge_truths(model, edges, relation, x):
         if any(y in edges[s, x] for s in range(2 * RELATIONS) if s != relation):
             logits[y] += model.number("edge-joined")
         logits[y] += sharp * model.number("edge-alike") * alike_gain(edges, relation, x, y)
-        if y == x and not any(e in edges[relation, e] for e in range(ENTITIES)):
-            logits[y] -= math.log(1 + sum(len(edges[relation, e]) for e in range(ENTITIES)))
+        if y == x:
+            loops = sum(e in edges[relation, e] for e in range(ENTITIES))
+            count = sum(len(edges[relation, e]) for e in range(ENTITIES))
+            logits[y] += math.log((loops + 1) / (count + 1))
         logits[y] += model.number("edge-kinds") * kinds_fit(edges, relation ^ 1, y)
     softmax = logits - logits.max() - math.log(np.exp(logits - logits.max()).sum())
     kind, n = (0, len(known)) if known else (1, 1)

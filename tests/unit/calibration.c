@@ -287,6 +287,44 @@ static void reads_bends(void **state)
     }
 }
 
+/* From version 4 on, all that splits lack is said. */
+static void wants_what_splits_lack(void **state)
+{
+    (void)state;
+    static const char *const LINES[] = {"share 0.1 -2 -3 0.2 0.1 0.1", "share 0.1 -2 -3 0.2 0.1",
+                                        "share 0.1 -2 -3"};
+    for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++)
+        for (int version = 3; version <= 4; version++) {
+            wfre_text text = {0};
+            wfre_calibration *c = NULL;
+            wfre_error why;
+            wfre_text_format(&text, "version %d\n%s\nany 1 1 0 0 0 1 1", version, LINES[i]);
+            for (int b = 0; b < WFRE_RELIABILITY_BINS; b++)
+                wfre_text_add(&text, " 0 0 0");
+            wfre_text_add(&text, "\nshape * 0 1 0 0 0 0 0\n");
+            wfre_status status = wfre_calibration_parse(text.data, &c, &why);
+            assert_int_equal(status, version == 3 || i == 0 ? WFRE_OK : WFRE_ERR_FORMAT);
+            wfre_calibration_free(c);
+            wfre_text_free(&text);
+        }
+}
+
+static void tells_what_a_split_lacks(void **state)
+{
+    (void)state;
+    wfre_calibration known = {.lacking = {0.3, 0.2, 0.1}};
+    wfre_model asked = {.calibration = &known}, unknown = {.calibration = NULL};
+    wfre_way plain = {.missing_rate = 0}, set = {.missing_rate = 0.5};
+    assert_true(wfre_missing_rate(&asked, &plain, WFRE_TRAIN, 0) == 0.3);
+    assert_true(wfre_missing_rate(&asked, &plain, WFRE_TEST, 0) == 0.1);
+    assert_true(wfre_missing_rate(&asked, &set, WFRE_TEST, 0) == 0.5);
+    assert_true(wfre_missing_rate(&asked, &set, WFRE_TEST, 0.7) == 0.7);
+    assert_true(wfre_missing_rate(&unknown, &plain, WFRE_TRAIN, 0) == 0);
+    assert_true(wfre_missing_rate(NULL, &plain, WFRE_TRAIN, 0) == 0);
+    for (int split = -1; split < 9; split += 4) /* -1, 3, 7 */
+        assert_true(wfre_missing_rate(&asked, &plain, (wfre_split)split, 0) == 0);
+}
+
 static void versions_that_are_none(void **state)
 {
     (void)state;
@@ -356,6 +394,8 @@ int main(void)
         cmocka_unit_test(makes_up_for_what_is_drawn_more_often),
         cmocka_unit_test(stays_straight_without_answers),
         cmocka_unit_test(reads_bends),
+        cmocka_unit_test(wants_what_splits_lack),
+        cmocka_unit_test(tells_what_a_split_lacks),
         cmocka_unit_test(versions_that_are_none),
         cmocka_unit_test(damaged_text),
         cmocka_unit_test(memory_may_run_out),
