@@ -125,6 +125,17 @@ static double alike_gain(const brute_graph *brute, wfre_relation relation, uint3
            log(1 + 50 * tail_share(brute, relation, x, y));
 }
 
+/* What is said against an edge from an entity to itself. */
+static double loop_gain(const brute_graph *brute, wfre_relation relation)
+{
+    double loops = 0, all = 0;
+    for (uint32_t x = 0; x < brute->entities; x++) {
+        loops += has_edge(brute, relation, x, x);
+        all += degree(brute, relation, x);
+    }
+    return log((loops + 1) / (all + 1));
+}
+
 /* The logarithms of the truth values of the edges from x. */
 static void edges_from(const definition *d, wfre_relation relation, uint32_t x, double *out)
 {
@@ -147,6 +158,8 @@ static void edges_from(const definition *d, wfre_relation relation, uint32_t x, 
             out[hits[i].entity] += settings->way.edge_joined;
         out[hits[i].entity] +=
             settings->way.edge_kinds * kinds_fit(d->brute, relation ^ 1, hits[i].entity);
+        if (hits[i].entity == x)
+            out[x] += loop_gain(d->brute, relation);
         sum += exp(out[hits[i].entity]);
     }
     for (uint32_t y = 0; y < d->brute->entities; y++) {
