@@ -6,8 +6,8 @@
  *
  * Who asks knows facts that the model has not learned, and what seems to be missing where such a
  * fact is known is often that fact in other words. So 1 and 2 are asked with one half of the valid
- * facts known and the other half missing, and once more the other way round; on a large graph,
- * which lacks enough facts either way, only once.
+ * facts known and the other half missing, and once more the other way round; on a large graph
+ * only once, since half of its valid facts are enough.
  *
  * Shapes are fitted with a penalty on the distance from the fit of all shapes together: a shape
  * with many questions goes its own way, one with few stays near the common one. */
@@ -30,13 +30,12 @@
 enum {
     TERMS = WFRE_CALIBRATION_TERMS,
     EDGES_A_QUERY = 20,
-    SHOWN = 10,     /* predictions a question that the reliability counts: what people see */
-    LARGE = 4000000 /* triples */
+    SHOWN = 10 /* predictions a question that the reliability counts: what people see */
 };
 
-static const char SINGLE[] = "1p"; /* a question of one edge */
-static const double MOST_LACKING = 0.999;
-static const double PENALTY = 4;   /* in samples */
+static const char SINGLE[] = "1p";        /* a question of one edge */
+static const double MOST_LACKING = 0.999; /* share of what is true; a file holds none of 1 */
+static const double PENALTY = 4;          /* in samples */
 static const double LIKELY = 0.05; /* less likely predictions do not count for the error of any */
 static const double PRIOR = 10;    /* entities that a rate is taken from all relations for */
 static const double LEAST_SLOPE = 0.1; /* of the odds of an edge over its softmax */
@@ -502,6 +501,7 @@ static wfre_status add_given(fitting *f, wfre_exact *exact, wfre_asked_set *set,
         const wfre_rank_query *query = &f->given->queries[q];
         size_t before = capacity;
         wfre_list whole;
+        TRY(wfre_check_interrupt(f->given->monitor, error));
         TRY(find_shape(f, query->tree, &shape, error));
         if (!WFRE_RESERVE(&seen, &capacity, shape + 1))
             TRY(wfre_fail_memory(error, "calibrating"));
