@@ -137,6 +137,8 @@ typedef struct wfre_vector_table {
 
     void (*adamw)(const wfre_adamw *adamw, size_t n, float *p, float *first, float *second,
                   float *gradient);
+    /* One step of Adagrad: squares = squares + g^2, p = p - rate g / (sqrt(squares) + 1e-10). */
+    void (*adagrad)(size_t n, float rate, const float *gradient, float *p, float *squares);
 
     void (*mix)(const wfre_mix *mix);
     void (*transpose)(size_t rows, size_t columns, const float *x, float *y); /* y = x' */

@@ -263,7 +263,7 @@ static void reference_norm_backward(const wfre_norm_job *job, size_t first, size
     }
 }
 
-/* ---- AdamW -------------------------------------------------------------------------------- */
+/* ---- AdamW and Adagrad --------------------------------------------------------------------- */
 
 static void reference_adamw(const wfre_adamw *adamw, size_t n, float *p, float *first,
                             float *second, float *gradient)
@@ -284,6 +284,15 @@ static void reference_adamw(const wfre_adamw *adamw, size_t n, float *p, float *
         second[i] = (float)v;
         if (adamw->clear_gradient)
             gradient[i] = 0;
+    }
+}
+
+static void reference_adagrad(size_t n, float rate, const float *gradient, float *p, float *squares)
+{
+    for (size_t i = 0; i < n; i++) {
+        double g = (double)gradient[i], sum = (double)squares[i] + g * g;
+        p[i] = (float)((double)p[i] - (double)rate * g / (sqrt(sum) + 1e-10));
+        squares[i] = (float)sum;
     }
 }
 
@@ -350,6 +359,7 @@ const wfre_vector_table wfre_vector_reference = {
     .norm_forward = reference_norm_forward,
     .norm_backward = reference_norm_backward,
     .adamw = reference_adamw,
+    .adagrad = reference_adagrad,
     .mix = reference_mix,
     .transpose = reference_transpose,
     .to_i8 = reference_to_i8,

@@ -610,7 +610,7 @@ static void array_norm_backward(const wfre_norm_job *job, size_t first, size_t l
     }
 }
 
-/* ---- AdamW -------------------------------------------------------------------------------- */
+/* ---- AdamW and Adagrad --------------------------------------------------------------------- */
 
 typedef struct adamw_vectors {
     vf p, first, second;
@@ -658,6 +658,23 @@ static void array_adamw(const wfre_adamw *settings, size_t n, float *p, float *f
     }
 }
 
+static void array_adagrad(size_t n, float rate, const float *gradient, float *p, float *squares)
+{
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        vf g = vf_read(gradient + i), sum = vf_fma(g, g, vf_read(squares + i));
+        vf_write(p + i, vf_read(p + i) - rate * g / (vf_sqrt(sum) + 1e-10f));
+        vf_write(squares + i, sum);
+    }
+    size_t rest = n - i;
+    if (rest) {
+        vf g = vf_load_part(gradient + i, rest);
+        vf sum = vf_fma(g, g, vf_load_part(squares + i, rest));
+        vf_store_part(p + i, vf_load_part(p + i, rest) - rate * g / (vf_sqrt(sum) + 1e-10f), rest);
+        vf_store_part(squares + i, sum, rest);
+    }
+}
+
 const wfre_vector_table KERNEL(wfre_vector) = {
     .isa = SIMD_ISA,
     .exp = array_exp,
@@ -682,6 +699,7 @@ const wfre_vector_table KERNEL(wfre_vector) = {
     .norm_forward = array_norm_forward,
     .norm_backward = array_norm_backward,
     .adamw = array_adamw,
+    .adagrad = array_adagrad,
     .mix = KERNEL(wfre_mix),
     .transpose = KERNEL(wfre_transpose),
     .to_i8 = KERNEL(wfre_to_i8),

@@ -392,6 +392,28 @@ static void check_adamw(const kernel_set *set)
     }
 }
 
+static void check_adagrad(const kernel_set *set)
+{
+    static guarded p, squares;
+    float gradient[LONGEST];
+    for (size_t l = 1; l < LENGTHS; l++) {
+        size_t n = length_at(l), probe = n / 2;
+        fill_random(l, n, -1.0f, 1.0f, guard(&p, l % 3, n));
+        fill_random(0, n, 0.0f, 0.0f, guard(&squares, l % 4, n));
+        double value = (double)p.x[probe], sum = 0;
+        for (uint64_t step = 1; step <= 20; step++) {
+            fill_random(l + 1000 * step, n, -1.0f, 1.5f, gradient);
+            set->kernels.vectors->adagrad(n, 0.1f, gradient, p.x, squares.x);
+            double g = (double)gradient[probe];
+            sum += g * g;
+            value -= 0.1 * g / (sqrt(sum) + 1e-10);
+        }
+        assert_true(fabs((double)p.x[probe] - value) < 2e-6);
+        check_guard(&p);
+        check_guard(&squares);
+    }
+}
+
 /* Against the reference, which a few known products check. */
 static void check_mix(const kernel_set *set)
 {
@@ -491,6 +513,7 @@ static void test_adamw(void **state)
 {
     (void)state;
     for_each_kernel_set(check_adamw);
+    for_each_kernel_set(check_adagrad);
 }
 
 static void test_narrow(void **state)
