@@ -60,6 +60,7 @@ typedef struct wfre_way {
     double edge_joined;  /* by edges: what the logit gains where another relation joins the ends */
     double edge_kinds;   /* by edges: weight of whether the answer is of a kind that stands there */
     double edge_alike;   /* by edges: weight of what those do that share facts with the ends */
+    double edge_factors; /* by edges: weight of what factors say, beside the distance */
     double missing_rate; /* share of what is true that the graph lacks; 0: as was held out of it */
 } wfre_way;
 
@@ -71,6 +72,7 @@ typedef struct wfre_model_settings {
     uint32_t bases;   /* shared matrices a relation is mixed from; 0: a free matrix each */
     uint32_t layers;  /* of a projection; 1 .. WFRE_MAXIMUM_LAYERS */
     uint32_t members; /* equal parts of a histogram, each projected by itself; divides dim */
+    uint32_t factors; /* complex numbers that an entity has beside it, for single edges; 0: none */
     wfre_tnorm tnorm;
     double complement;         /* f: the complement of m is 1/2 - f (m - 1/2), so 1 is 1 - m */
     wfre_score_settings score; /* how an entity (left) is compared with a query (right); its

@@ -79,10 +79,14 @@ typedef struct wfre_train_settings {
     double mass;        /* what the mass costs that a question's last projection gives, with the
                            local guide */
     double relation_loss; /* weight of telling the relations of facts from others; 0: not asked */
-    uint32_t relation_facts;  /* facts of a step, of its single edges, whose relation is asked */
-    uint32_t relation_rivals; /* others that each is compared with */
-    double answer_weight;     /* a query with n answers weighs (n + 4) to this power */
-    bool lift;                /* at the end, fit the model's lifts on validation queries */
+    uint32_t relation_facts;    /* facts of a step, of its single edges, whose relation is asked */
+    uint32_t relation_rivals;   /* others that each is compared with */
+    uint32_t factor_facts;      /* facts of a step that factors learn from */
+    uint32_t factor_candidates; /* entities they are compared with; all if there are fewer */
+    double factor_penalty;      /* what the cube of a factor's absolute value costs (N3) */
+    double factor_rate;         /* learning rate of factors */
+    double answer_weight;       /* a query with n answers weighs (n + 4) to this power */
+    bool lift;                  /* at the end, fit the model's lifts on validation queries */
     bool edges; /* at the end, let the model answer edge by edge, unless validation queries lose */
     uint32_t hard; /* candidates a query keeps in the second stage of a staged run */
     uint32_t

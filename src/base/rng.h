@@ -45,6 +45,9 @@ typedef enum wfre_draw {
     WFRE_FOR_FITTING = 26,   /* queries for what is fitted at the end */
     WFRE_FOR_MEASURING = 30, /* queries that the finished model is measured on */
     WFRE_FOR_LINKS = 31,     /* triples that are ranked */
+    WFRE_FOR_FACTORS = 35,   /* the first ones; index: of entities or relations */
+    WFRE_FOR_FACTS = 36,     /* that factors learn from; index: the fact */
+    WFRE_FOR_CONTRASTS = 37, /* entities that these facts are compared with */
     WFRE_FOR_EXACT = 34, /* pairs that the surrogate leaves to the score; index: query, column */
 
     /* Measuring. */

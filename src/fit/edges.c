@@ -1,7 +1,9 @@
-/* Five passes over the queries: the first fits what it counts that an edge's ends are joined
- * already, the second the weight of what those do that are alike, the third that of kinds, the
- * fourth the room, the fifth the sharpness (what being joined counts goes along), and compares with
- * embedding. */
+/* Six passes over the queries: the first fits the weight of factors, if the model has some, the
+ * second what it counts that an edge's ends are joined already, the third the weight of what those
+ * do that are alike, the fourth that of kinds, the fifth the room, the sixth the sharpness, and
+ * compares with embedding. What being joined counts goes along with the sharpness, and the
+ * sharpness with the weight of factors: what two predictors say together is as sure as their mean.
+ */
 #include "fit/edges.h"
 
 #include <math.h>
@@ -9,7 +11,9 @@
 
 #include "base/clock.h"
 #include "fit/pick_value.h"
+#include "infer/session.h"
 #include "infer/way_edges.h"
+#include "model/model.h"
 
 enum {
     BATCH = 14,
@@ -29,6 +33,11 @@ static double alike_at(double index)
     return index < 1 ? 0.5 * index : exp2(index - 2);
 }
 
+static double factors_at(double index)
+{
+    return index < 1 ? 0.25 * index : exp2(index - 3);
+}
+
 static double kinds_at(double index)
 {
     return index < 1 ? 0.125 * index : exp2(index - 4);
@@ -41,21 +50,22 @@ static double room_at(double index)
 
 static double sharpness_at(double index)
 {
-    return exp2((index - 3) / 2);
+    return exp2((index - 4) / 2);
 }
 
 /* What is fitted, in this order: a number of a way, which of them, and its values. */
-enum { JOINED, ALIKE, KINDS, ROOM, SHARPNESS, PASSES };
+enum { FACTORS, JOINED, ALIKE, KINDS, ROOM, SHARPNESS, PASSES };
 static const struct lever {
     size_t place; /* in wfre_way */
     double (*at)(double index);
     int values, usual; /* how many, and the index of the one that needs no reason */
 } LEVERS[PASSES] = {
+    [FACTORS] = {offsetof(wfre_way, edge_factors), factors_at, 7, 3},       /* 0, 0.25, ... 8 */
     [JOINED] = {offsetof(wfre_way, edge_joined), joined_at, 7, 3},          /* -7, -3, ... 7 */
     [ALIKE] = {offsetof(wfre_way, edge_alike), alike_at, 6, 2},             /* 0, 0.5, ... 8 */
     [KINDS] = {offsetof(wfre_way, edge_kinds), kinds_at, 5, 2},             /* 0, 0.125, ... 1 */
     [ROOM] = {offsetof(wfre_way, edge_room), room_at, 6, 2},                /* 0, 0.2, ... 1 */
-    [SHARPNESS] = {offsetof(wfre_way, edge_sharpness), sharpness_at, 5, 2}, /* 0.35 ... 1.4 */
+    [SHARPNESS] = {offsetof(wfre_way, edge_sharpness), sharpness_at, 6, 3}, /* 0.25 ... 1.4 */
 };
 
 typedef struct fitting {
@@ -99,13 +109,23 @@ static wfre_status rank_whole(fitting *f, const wfre_rank_query *queries, size_t
     return status;
 }
 
-/* Sets what a pass is about, and what depends on it so that the order of single edges stays. */
+static void set_sharpness(wfre_way *way, double value)
+{
+    way->edge_joined *= value / way->edge_sharpness;
+    way->edge_sharpness = value;
+}
+
+/* Sets what a pass is about, and what depends on it. The sharpness is one of a mean. */
 static void set_lever(wfre_way *way, int which, double value)
 {
-    double *place = (double *)((char *)way + LEVERS[which].place);
-    if (which == SHARPNESS)
-        way->edge_joined *= value / *place;
-    *place = value;
+    double whole = way->edge_sharpness * (1 + way->edge_factors);
+    if (which == SHARPNESS) {
+        set_sharpness(way, value / (1 + way->edge_factors));
+        return;
+    }
+    *(double *)((char *)way + LEVERS[which].place) = value;
+    if (which == FACTORS)
+        set_sharpness(way, whole / (1 + value));
 }
 
 static wfre_status fit_batch(fitting *f, int which, const wfre_rank_query *queries, size_t count,
@@ -185,8 +205,15 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
                            size_t count, double seconds, const wfre_monitor *monitor,
                            wfre_error *error)
 {
-    fitting f = {.session = session, .way = *way, .seconds = seconds / PASSES, .monitor = monitor};
+    bool factors = session->engine->model->factors != NULL;
+    fitting f = {.session = session,
+                 .way = *way,
+                 .seconds = seconds / (factors ? PASSES : PASSES - 1),
+                 .monitor = monitor};
     f.way.by = WFRE_BY_EDGES;
+    f.way.edge_factors = 0;
+    if (factors)
+        set_lever(&f.way, FACTORS, factors_at(LEVERS[FACTORS].usual));
     set_lever(&f.way, KINDS, kinds_at(LEVERS[KINDS].usual));
     set_lever(&f.way, ALIKE, alike_at(LEVERS[ALIKE].usual));
     bool enough = true;
@@ -195,9 +222,10 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
         CHECK(is_time(&f, queries, count, &enough, error));
     if (!enough)
         count = 0;
-    for (int which = 0; which < PASSES; which++)
+    for (int which = factors ? 0 : FACTORS + 1; which < PASSES; which++)
         CHECK(pass(&f, which, queries, count, error));
     f.way.edge_joined = rounded(f.way.edge_joined);
+    f.way.edge_sharpness = rounded(f.way.edge_sharpness);
     if (f.against_embedding[lround(wfre_tally_best(&f.tallies[SHARPNESS]))] < 0)
         f.way.by = WFRE_BY_EMBEDDING;
     *way = f.way;

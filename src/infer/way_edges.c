@@ -9,8 +9,10 @@
 #include "base/pool.h"
 #include "exact/set.h"
 #include "infer/alike.h"
+#include "infer/factor_rows.h"
 #include "infer/kept_rows.h"
-#include "infer/probability.h"
+#include "infer/odds.h"
+#include "infer/reasoner.h"
 #include "query/normal.h"
 
 enum {
@@ -20,19 +22,10 @@ enum {
     TOGETHER = 256,     /* sources that are predicted at a time */
     MOST_NODES = 8192,  /* of a tree */
     CHUNK = 4096,       /* entities a task */
-    TILE = 16           /* numbers that the compiler makes vectors of */
 };
-static const float NOTHING = -80;     /* log of the truth value of what is not at all so */
-static const float HIGHEST_ODDS = 16; /* log; where they are fitted badly */
-static const float CERTAIN = -0.1f;   /* as good as certain, or above */
-static const double SMALLEST = 1e-6;  /* what is left of a known answer's complement */
-static const float SECOND = 0.001f;   /* log; what a second way that is as good as the best adds */
-
-/* A set of edges: all that leave an entity by a relation. */
-typedef struct source {
-    wfre_relation relation;
-    wfre_entity entity;
-} source;
+static const float CERTAIN = -0.1f;  /* as good as certain, or above */
+static const double SMALLEST = 1e-6; /* what is left of a known answer's complement */
+static const float SECOND = 0.001f;  /* log; what a second way that is as good as the best adds */
 
 struct wfre_edges {
     wfre_session *session;
@@ -50,7 +43,7 @@ struct wfre_edges {
     /* Scratch. */
     wfre_arena arena; /* of the trees of single edges */
     const wfre_node **trees;
-    source *sources;
+    wfre_source *sources;
     size_t tree_capacity, source_capacity;
     uint32_t *counts; /* of rows at work: as in a prediction */
     wfre_relation *places;
@@ -67,8 +60,11 @@ struct wfre_edges {
     unsigned alike_count; /* threads when they were made */
     wfre_kept_rows *kept; /* scores and histograms of sources; NULL if none are kept */
     float *histograms;    /* [rows, d] of rows at work, where some are kept */
-    source *unmet;        /* of these, those that are not */
+    wfre_source *unmet;   /* of these, those that are not */
     size_t histogram_capacity, unmet_capacity;
+    float *questions; /* [rows, 2 k] of rows at work, where factors count */
+    float *products;  /* [rows, entities] what factors say, where rows are kept */
+    size_t question_capacity, product_capacity;
     float *leaves;  /* [leaves, entities] */
     float *fan;     /* [MOST_FOLLOWED, entities]: edges of a projection at work */
     float *second;  /* [entities]: the second best way of a projection at work */
@@ -78,17 +74,6 @@ struct wfre_edges {
     uint32_t *begin; /* 0, 1, 2, ... */
     size_t begin_capacity;
 };
-
-/* The second if the first is not a number. */
-static inline float larger(float a, float b)
-{
-    return a > b ? a : b;
-}
-
-static inline float smaller(float a, float b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- which trees -------------------------------------------------------------------------- */
 
@@ -160,6 +145,8 @@ void wfre_edges_free(wfre_edges *edges)
     wfre_kept_rows_free(edges->kept);
     wfre_free(edges->histograms);
     wfre_free(edges->unmet);
+    wfre_free(edges->questions);
+    wfre_free(edges->products);
     wfre_free(edges->leaves);
     wfre_free(edges->fan);
     wfre_free(edges->second);
@@ -183,7 +170,7 @@ void wfre_edges_free(wfre_edges *edges)
 
 typedef struct prediction {
     wfre_edges *edges;
-    const source *sources;
+    const wfre_source *sources;
     float *rows;        /* [sources, entities]: scores, then logits, then truth values */
     wfre_hit *refined;  /* [sources, REFINED]: the likeliest of each, with their logits */
     uint32_t *counts;   /* [sources]: how many those are; NULL if all scores are exact */
@@ -192,7 +179,7 @@ typedef struct prediction {
     const float *const *weights; /* [sources]: of kinds where they lead to */
 } prediction;
 
-static wfre_list known_targets(const wfre_edges *e, source from)
+static wfre_list known_targets(const wfre_edges *e, wfre_source from)
 {
     uint32_t group = wfre_find_group(e->known, from.relation, from.entity);
     return group == WFRE_NONE ? (wfre_list){0} : wfre_group_targets(e->known, group);
@@ -204,9 +191,16 @@ static double unit_of(const wfre_edges *e)
     return e->way.edge_sharpness * e->session->engine->model->settings.rho;
 }
 
+/* The weight of what factors say in a score. */
+static float factor_weight(const wfre_edges *e)
+{
+    const wfre_model *model = e->session->engine->model;
+    return model->factors ? (float)(e->way.edge_factors / model->settings.rho) : 0;
+}
+
 /* Adds what targets gain by their room, and by being joined; `joined` is scratch of the same size.
  * A target without a group of edges that lead to it by this relation has no room to speak of. */
-static void add_places(const wfre_edges *e, source from, float *gains, float *joined)
+static void add_places(const wfre_edges *e, wfre_source from, float *gains, float *joined)
 {
     const wfre_adjacency *known = e->known;
     uint32_t first, end = wfre_relation_groups(known, from.relation ^ 1, &first);
@@ -232,7 +226,7 @@ static void add_places(const wfre_edges *e, source from, float *gains, float *jo
 static void find_gains(const prediction *p, size_t index, unsigned worker, float *gains)
 {
     const wfre_edges *e = p->edges;
-    source from = p->sources[index];
+    wfre_source from = p->sources[index];
     memset(gains, 0, e->entities * sizeof *gains);
     add_places(e, from, gains, gains + e->entities);
     gains[from.entity] += e->room->loops[from.relation];
@@ -250,7 +244,7 @@ static void weigh_row(void *context, size_t index, unsigned worker)
 {
     const prediction *p = context;
     const wfre_edges *e = p->edges;
-    source from = p->sources[index];
+    wfre_source from = p->sources[index];
     float *row = p->rows + index * e->entities;
     float *gains = e->scratch + 2 * worker * e->entities;
     find_gains(p, index, worker, gains);
@@ -282,81 +276,6 @@ static void correct_row(const prediction *p, size_t index, float *row)
         row[hits[i].entity] += (float)(change[i] - mean);
 }
 
-/* The log odds of an edge over its logit: a line, bent (model/calibration.h). */
-typedef struct odds_line {
-    float slope, shift;
-    float start, first;           /* of the bend */
-    float knots[WFRE_BEND_KNOTS]; /* and what the slope gains at each */
-    float gains[WFRE_BEND_KNOTS];
-} odds_line;
-
-static inline float odds_at(const odds_line *line, float logit)
-{
-    float z = line->slope * logit + line->shift, sum = line->start + line->first * z;
-    for (int i = 0; i < WFRE_BEND_KNOTS; i++)
-        sum += line->gains[i] * larger(z - line->knots[i], 0);
-    return smaller(larger(sum, NOTHING), HIGHEST_ODDS); /* what is no number, is nothing */
-}
-
-/* Logits become logarithms of odds, in `odds` too. Nearly all are below the first knot, where the
- * line is straight. */
-static void make_odds(size_t count, odds_line line, float *row, float *odds)
-{
-    float slope = line.first * line.slope, shift = line.start + line.first * line.shift;
-    float bent = (line.knots[0] - line.shift) / line.slope; /* logits above it are */
-    size_t y = 0;
-    for (; y + TILE <= count; y += TILE) {
-        int above = 0;
-        for (size_t k = y; k < y + TILE; k++) { /* as vectors */
-            above |= row[k] > bent;
-            odds[k] = smaller(larger(slope * row[k] + shift, NOTHING), HIGHEST_ODDS);
-        }
-        for (size_t k = y; above && k < y + TILE; k++)
-            odds[k] = odds_at(&line, row[k]);
-    }
-    for (; y < count; y++)
-        odds[y] = odds_at(&line, row[y]);
-    memcpy(row, odds, count * sizeof *row);
-}
-
-/* 1 + x */
-static void add_one(size_t count, float *x)
-{
-    size_t y = 0;
-    for (; y + TILE <= count; y += TILE)
-        for (size_t k = y; k < y + TILE; k++)
-            x[k] += 1;
-    for (; y < count; y++)
-        x[y] += 1;
-}
-
-/* Of a row whose softmax has the logarithm logit - sum. */
-static odds_line odds_of(const wfre_edges *e, wfre_relation relation, size_t degree, double sum)
-{
-    odds_line line = {.slope = 1, .first = 1};
-    const wfre_model *model = e->session->engine->model;
-    const wfre_calibration *c = model->calibration;
-    double room = (double)wfre_missing_counts_log(e->room, relation, degree);
-    if (!c || !c->edges) {
-        line.shift = (float)(room - sum);
-        return line;
-    }
-    wfre_source_kind kind = degree > 0 ? WFRE_SOURCE_KNOWN : WFRE_SOURCE_FRESH;
-    const double *f = c->odds[kind];
-    double start = f[0] + f[2] * room + f[4] * wfre_calibration_rate(c, relation, kind);
-    start += f[3] * log(degree > 0 ? (double)degree : 1);
-    line.slope = (float)f[1];
-    line.shift = (float)(start - f[1] * sum);
-    const wfre_bend *bend = &c->bends[kind];
-    line.start = (float)(bend->start + wfre_missing_gain(model, e->way.missing_rate));
-    line.first = (float)bend->slopes[0];
-    for (int i = 0; i < WFRE_BEND_KNOTS; i++) {
-        line.knots[i] = (float)bend->knots[i];
-        line.gains[i] = (float)(bend->slopes[i + 1] - bend->slopes[i]);
-    }
-    return line;
-}
-
 /* From logits to truth values. */
 static void judge_row(void *context, size_t index, unsigned worker)
 {
@@ -370,12 +289,10 @@ static void judge_row(void *context, size_t index, unsigned worker)
     memcpy(other, row, e->entities * sizeof *row);
     double sum = e->vectors->exp_shifted(e->entities, highest, other);
     wfre_relation relation = p->sources[index].relation;
-    odds_line line = odds_of(e, relation, known.count, (double)highest + log(sum));
-    make_odds(e->entities, line, row, other);
-    e->vectors->exp(e->entities, other, other);
-    add_one(e->entities, other);
-    e->vectors->log(e->entities, other, other);
-    e->vectors->axpy(e->entities, -1, other, row);
+    double room = (double)wfre_missing_counts_log(e->room, relation, known.count);
+    wfre_odds_line line = wfre_odds_of(e->session->engine->model, e->way.missing_rate, relation,
+                                       known.count, room, (double)highest + log(sum));
+    wfre_odds_row(e->vectors, e->entities, line, row, other);
     for (size_t i = 0; i < known.count; i++)
         row[known.ids[i]] = 0;
 }
@@ -421,6 +338,18 @@ static wfre_status refine_packed(const wfre_edges *e, const float *histograms, s
     return status;
 }
 
+/* Exact scores lack what factors say. */
+static void complete_refined(wfre_edges *e, size_t count)
+{
+    const wfre_model *model = e->session->engine->model;
+    float weight = factor_weight(e);
+    size_t width = weight != 0 ? wfre_factors_width(model->factors) : 0;
+    for (size_t k = 0; weight != 0 && k < count * REFINED; k++)
+        e->exact[k] +=
+            weight * wfre_factor_score(model, e->vectors, e->questions + e->indexes[k] * width,
+                                       e->targets[k]);
+}
+
 /* Scores the likeliest targets of each row exactly. */
 static wfre_status refine(wfre_edges *e, const float *histograms, size_t count, const prediction *p,
                           wfre_error *error)
@@ -450,7 +379,7 @@ static bool reserve_refined(wfre_edges *e, size_t count)
 }
 
 /* The histograms of what the sources lead to. */
-static wfre_status embed_sources(wfre_edges *e, const source *sources, size_t count,
+static wfre_status embed_sources(wfre_edges *e, const wfre_source *sources, size_t count,
                                  wfre_embedding *embedding, wfre_error *error)
 {
     wfre_arena_reset(&e->arena);
@@ -466,7 +395,7 @@ static wfre_status embed_sources(wfre_edges *e, const source *sources, size_t co
 }
 
 /* What kinds weigh where the sources lead to, if they count. */
-static wfre_status weigh_kinds(wfre_edges *e, const source *sources, size_t count,
+static wfre_status weigh_kinds(wfre_edges *e, const wfre_source *sources, size_t count,
                                wfre_error *error)
 {
     e->kinds = NULL;
@@ -499,9 +428,34 @@ static wfre_status prepare_alike(wfre_edges *e, wfre_error *error)
     return e->alikes ? WFRE_OK : wfre_fail_memory(error, "predicting edges");
 }
 
-/* Scores all targets of the sources; *histograms are what they lead to. */
-static wfre_status score_sources(wfre_edges *e, const source *sources, size_t count, bool exact,
-                                 float *rows, const float **histograms, wfre_error *error)
+/* The sources' questions for factors, if these count. */
+static wfre_status ask_factors(wfre_edges *e, const wfre_source *sources, size_t count,
+                               wfre_error *error)
+{
+    const wfre_model *model = e->session->engine->model;
+    if (!model->factors)
+        return WFRE_OK;
+    size_t width = wfre_factors_width(model->factors);
+    if (!WFRE_RESERVE(&e->questions, &e->question_capacity, count * width))
+        return wfre_fail_memory(error, "predicting edges");
+    wfre_factor_questions(model, sources, count, e->questions);
+    return WFRE_OK;
+}
+
+/* Adds to scores what factors say, with a weight. */
+static wfre_status add_factors(const wfre_edges *e, size_t count, float weight, float *rows,
+                               wfre_error *error)
+{
+    if (weight == 0)
+        return WFRE_OK;
+    return wfre_factor_rows(e->session->engine->model, e->vectors, e->session->pool, e->questions,
+                            count, weight, rows, error);
+}
+
+/* Scores all targets of the sources, without factors; *histograms are what they lead to. */
+static wfre_status score_plainly(wfre_edges *e, const wfre_source *sources, size_t count,
+                                 bool exact, float *rows, const float **histograms,
+                                 wfre_error *error)
 {
     wfre_embedding embedding;
     CHECK(embed_sources(e, sources, count, &embedding, error));
@@ -509,13 +463,23 @@ static wfre_status score_sources(wfre_edges *e, const source *sources, size_t co
     return wfre_search_scores(e->session->searcher, embedding.rows, count, exact, rows, error);
 }
 
-static uint64_t key_of(source from)
+/* The same, factors included. */
+static wfre_status score_sources(wfre_edges *e, const wfre_source *sources, size_t count,
+                                 bool exact, float *rows, const float **histograms,
+                                 wfre_error *error)
+{
+    CHECK(score_plainly(e, sources, count, exact, rows, histograms, error));
+    CHECK(ask_factors(e, sources, count, error));
+    return add_factors(e, count, factor_weight(e), rows, error);
+}
+
+static uint64_t key_of(wfre_source from)
 {
     return (uint64_t)from.relation << 32 | from.entity;
 }
 
 /* Lists the sources that are not kept, each once. */
-static size_t list_unmet(wfre_edges *e, const source *sources, size_t count)
+static size_t list_unmet(wfre_edges *e, const wfre_source *sources, size_t count)
 {
     size_t unmet = 0;
     for (size_t i = 0; i < count; i++) {
@@ -528,17 +492,33 @@ static size_t list_unmet(wfre_edges *e, const source *sources, size_t count)
     return unmet;
 }
 
-/* The same where rows are kept; those of this call fit. */
-static wfre_status score_kept(wfre_edges *e, const source *sources, size_t count, bool exact,
+/* Scores the sources that are not kept, and what factors say of them. */
+static wfre_status score_unmet(wfre_edges *e, size_t count, bool exact, float *rows,
+                               const float **histograms, wfre_error *error)
+{
+    size_t numbers = count * e->entities;
+    CHECK(score_plainly(e, e->unmet, count, exact, rows, histograms, error));
+    if (!e->session->engine->model->factors)
+        return WFRE_OK;
+    if (!WFRE_RESERVE(&e->products, &e->product_capacity, numbers))
+        return wfre_fail_memory(error, "predicting edges");
+    memset(e->products, 0, numbers * sizeof *e->products);
+    CHECK(ask_factors(e, e->unmet, count, error));
+    return add_factors(e, count, 1, e->products, error);
+}
+
+/* The same where rows are kept: scores, histogram, and what factors say. Those of this call fit. */
+static wfre_status score_kept(wfre_edges *e, const wfre_source *sources, size_t count, bool exact,
                               float *rows, const float **histograms, wfre_error *error)
 {
     size_t d = e->session->engine->model->settings.dim, n = e->entities, added = 0;
+    bool factors = e->session->engine->model->factors != NULL;
     if (!WFRE_RESERVE(&e->unmet, &e->unmet_capacity, count) ||
         !WFRE_RESERVE(&e->histograms, &e->histogram_capacity, count * d))
         return wfre_fail_memory(error, "predicting edges");
     size_t unmet = list_unmet(e, sources, count);
     if (unmet > 0)
-        CHECK(score_sources(e, e->unmet, unmet, exact, rows, histograms, error));
+        CHECK(score_unmet(e, unmet, exact, rows, histograms, error));
     while (added < unmet) {
         float *row = wfre_kept_rows_add(e->kept, key_of(e->unmet[added]));
         if (!row) { /* full */
@@ -546,12 +526,18 @@ static wfre_status score_kept(wfre_edges *e, const source *sources, size_t count
             return score_kept(e, sources, count, exact, rows, histograms, error);
         }
         memcpy(row, rows + added * n, n * sizeof *row);
-        memcpy(row + n, *histograms + added++ * d, d * sizeof *row);
+        memcpy(row + n, *histograms + added * d, d * sizeof *row);
+        if (factors)
+            memcpy(row + n + d, e->products + added * n, n * sizeof *row);
+        added++;
     }
+    CHECK(ask_factors(e, sources, count, error));
     for (size_t i = 0; i < count; i++) {
         const float *row = wfre_kept_rows_find(e->kept, key_of(sources[i]));
         memcpy(rows + i * n, row, n * sizeof *row);
         memcpy(e->histograms + i * d, row + n, d * sizeof *row);
+        if (factors)
+            e->vectors->axpy(n, factor_weight(e), row + n + d, rows + i * n);
     }
     *histograms = e->histograms;
     return WFRE_OK;
@@ -566,15 +552,17 @@ wfre_status wfre_edges_keep(wfre_session *session, size_t bytes, wfre_error *err
     wfre_kept_rows_free(e->kept);
     e->kept = NULL;
     if (bytes > 0) {
-        e->kept = wfre_kept_rows_create(e->entities + session->engine->model->settings.dim, bytes);
+        const wfre_model *model = session->engine->model;
+        size_t width = (model->factors ? 2 : 1) * e->entities + model->settings.dim;
+        e->kept = wfre_kept_rows_create(width, bytes);
         if (!e->kept)
             return wfre_fail_memory(error, "predicting edges");
     }
     return WFRE_OK;
 }
 
-static wfre_status predict_together(wfre_edges *e, const source *sources, size_t count, float *rows,
-                                    wfre_error *error)
+static wfre_status predict_together(wfre_edges *e, const wfre_source *sources, size_t count,
+                                    float *rows, wfre_error *error)
 {
     const float *histograms;
     bool exact = e->way.exhaustive || !wfre_search_estimates(e->session->searcher);
@@ -587,13 +575,15 @@ static wfre_status predict_together(wfre_edges *e, const source *sources, size_t
     prediction p = {e,        sources,  rows,      e->refined, exact ? NULL : e->counts,
                     e->exact, e->gains, e->weights};
     CHECK(wfre_pool_try(e->session->pool, count, weigh_row, &p, error));
-    if (!exact)
+    if (!exact) {
         CHECK(refine(e, histograms, count, &p, error));
+        complete_refined(e, count);
+    }
     return wfre_pool_try(e->session->pool, count, judge_row, &p, error);
 }
 
 /* rows[i, y]: the truth value of the edge from sources[i] to y. */
-static wfre_status predict(wfre_edges *e, const source *sources, size_t count, float *rows,
+static wfre_status predict(wfre_edges *e, const wfre_source *sources, size_t count, float *rows,
                            wfre_error *error)
 {
     size_t most =
@@ -617,8 +607,8 @@ typedef struct fanning {
 /* Keeps the best two of the ways to an entity. */
 static inline void take_way(float way, float *best, float *second)
 {
-    *second = larger(*second, smaller(*best, way));
-    *best = larger(*best, way);
+    *second = wfre_larger(*second, wfre_smaller(*best, way));
+    *best = wfre_larger(*best, way);
 }
 
 /* The best ways to each of some entities, those found so far included. */
@@ -660,10 +650,10 @@ static void add_second(const wfre_edges *e, float *out)
 {
     float *second = e->second;
     for (size_t y = 0; y < e->entities; y++)
-        second[y] = larger(second[y] - out[y], NOTHING);
+        second[y] = wfre_larger(second[y] - out[y], WFRE_NOTHING);
     e->vectors->exp(e->entities, second, second);
     for (size_t y = 0; y < e->entities; y++)
-        out[y] = smaller(out[y] + SECOND * second[y], out[y] / 2);
+        out[y] = wfre_smaller(out[y] + SECOND * second[y], out[y] / 2);
 }
 
 /* The best entities of a set; returns how many. */
@@ -673,7 +663,7 @@ static size_t choose_followed(const wfre_edges *e, const float *set, wfre_hit *h
     wfre_best_offer_all(&best, e->vectors, set, e->entities, (wfre_list){0});
     wfre_best_settle(&best);
     size_t count = 0;
-    while (count < best.count && hits[count].score > NOTHING &&
+    while (count < best.count && hits[count].score > WFRE_NOTHING &&
            (count < FOLLOWED || hits[count].score >= CERTAIN))
         count++;
     return count;
@@ -683,12 +673,12 @@ static wfre_status project(wfre_edges *e, wfre_relation relation, const float *s
                            wfre_error *error)
 {
     wfre_hit from[MOST_FOLLOWED];
-    source sources[MOST_FOLLOWED];
+    wfre_source sources[MOST_FOLLOWED];
     size_t count = choose_followed(e, set, from), most = wfre_session_rows(e->session);
     for (size_t i = 0; i < count; i++)
-        sources[i] = (source){relation, from[i].entity};
+        sources[i] = (wfre_source){relation, from[i].entity};
     for (size_t y = 0; y < e->entities; y++)
-        out[y] = e->second[y] = NOTHING;
+        out[y] = e->second[y] = WFRE_NOTHING;
     for (size_t first = 0, part; first < count; first += part) {
         part = count - first < most ? count - first : most;
         if (!WFRE_RESERVE(&e->fan, &e->fan_capacity, part * e->entities))
@@ -728,7 +718,7 @@ static float *level_at(wfre_edges *e, size_t depth)
 
 static wfre_status take_leaf(walk *w, const wfre_node *node, float *out)
 {
-    source from = {node->id, node->children[0]->id};
+    wfre_source from = {node->id, node->children[0]->id};
     if (!w->leaves)
         return predict(w->edges, &from, 1, out, w->error);
     memcpy(out, w->leaves, w->edges->entities * sizeof *out);
@@ -741,7 +731,7 @@ static void complement(const wfre_edges *e, float *set)
 {
     e->vectors->exp(e->entities, set, set);
     for (size_t y = 0; y < e->entities; y++)
-        set[y] = larger(1 - set[y], (float)SMALLEST);
+        set[y] = wfre_larger(1 - set[y], (float)SMALLEST);
     e->vectors->log(e->entities, set, set);
 }
 
@@ -756,7 +746,7 @@ static wfre_status combine(walk *w, const wfre_node *node, size_t depth, float *
     if (!set)
         return wfre_fail_memory(w->error, "predicting edges");
     for (size_t y = 0; y < e->entities; y++)
-        out[y] = all ? 0 : NOTHING;
+        out[y] = all ? 0 : WFRE_NOTHING;
     for (uint32_t i = 0; i < node->child_count; i++) {
         const wfre_node *child = node->children[i];
         bool negated = child->op == WFRE_OP_NEGATE;
@@ -766,10 +756,10 @@ static wfre_status combine(walk *w, const wfre_node *node, size_t depth, float *
         if (negated)
             complement(e, set);
         for (size_t y = 0; y < e->entities; y++)
-            out[y] = all ? out[y] + set[y] : larger(out[y], set[y]);
+            out[y] = all ? out[y] + set[y] : wfre_larger(out[y], set[y]);
     }
     for (size_t y = 0; y < e->entities; y++)
-        out[y] = larger(out[y], NOTHING);
+        out[y] = wfre_larger(out[y], WFRE_NOTHING);
     return WFRE_OK;
 }
 
@@ -780,7 +770,7 @@ static wfre_status evaluate(walk *w, const wfre_node *node, size_t depth, float 
         return take_leaf(w, node, out);
     if (node->op == WFRE_OP_ENTITY) {
         for (size_t y = 0; y < e->entities; y++)
-            out[y] = y == node->id ? 0 : NOTHING;
+            out[y] = y == node->id ? 0 : WFRE_NOTHING;
         return WFRE_OK;
     }
     if (node->op != WFRE_OP_PROJECT)
@@ -798,7 +788,7 @@ static wfre_status collect_leaves(wfre_edges *e, const wfre_node *node, size_t *
     if (wfre_node_is_edge(node)) {
         if (!WFRE_RESERVE(&e->sources, &e->source_capacity, *count + 1))
             return WFRE_ERR_MEMORY;
-        e->sources[(*count)++] = (source){node->id, node->children[0]->id};
+        e->sources[(*count)++] = (wfre_source){node->id, node->children[0]->id};
         return WFRE_OK;
     }
     for (uint32_t i = 0; i < node->child_count; i++)

@@ -12,7 +12,8 @@
  *   likely(x, r, y) = odds / (1 + odds)
  *   odds = room(r, x) * softmax over y of sharpness * (logit of y for (p,r,(e,x))
  *                                                     + weight * log room(r^-1, y)
- *                                                     + alike * gain of y)
+ *                                                     + alike * gain of y
+ *                                                     + factors * their score of the edge)
  *                                         + joined if another relation than r joins x and y
  *                                         + kinds * fit of y where r leads to
  *
@@ -22,8 +23,8 @@
  * some graphs a pair that has an edge is likely to lack another, in others nothing was held out
  * between such pairs. How an entity fits an end of a relation by what it is otherwise is in
  * graph/kinds.h, and what those do that share facts with x and y in infer/alike.h: counting says
- * what a model has not learned. A projection follows known edges from every x, and predicted ones
- * from the best few.
+ * what a model has not learned. Factors (model/factors.h) are a second predictor of single edges.
+ * A projection follows known edges from every x, and predicted ones from the best few.
  *
  * All values are logarithms. */
 #ifndef WFRE_SRC_INFER_WAY_EDGES_H

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "model/calibration.h"
+#include "model/factors.h"
 #include "model/family.h"
 
 static wfre_status copy_calibration(const wfre_model *from, wfre_model *to, wfre_error *error)
@@ -28,9 +29,11 @@ wfre_status wfre_model_copy(const wfre_model *model, wfre_model **result, wfre_e
     TRY(wfre_model_settle(model, error));
     TRY(wfre_model_allocate(&model->settings, model->entity_count, model->relation_count,
                             model->fingerprint, &copy, error));
-    for (uint32_t t = 0; t < model->tensor_count; t++)
-        memcpy(copy->tensors[t].data, model->tensors[t].data,
-               model->tensors[t].count * sizeof(float));
+    const wfre_tensor *parts[WFRE_MAXIMUM_PARTS], *own[WFRE_MAXIMUM_PARTS];
+    uint32_t count = wfre_model_parts(model, parts);
+    (void)wfre_model_parts(copy, own);
+    for (uint32_t t = 0; t < count; t++)
+        memcpy(own[t]->data, parts[t]->data, parts[t]->count * sizeof(float));
     TRY(copy_calibration(model, copy, error));
     *result = copy;
     copy = NULL;
@@ -62,6 +65,10 @@ wfre_status wfre_model_extend(const wfre_model *model, const wfre_graph *graph, 
         for (size_t e = old; e < all; e++)
             larger->entities[e * d + i] = (float)(sum / (double)old);
     }
+    for (int t = 0; model->factors && t < WFRE_FACTOR_TENSORS;
+         t++) /* new ones: 0, that is unknown */
+        memcpy(larger->factors->tensors[t].data, model->factors->tensors[t].data,
+               model->factors->tensors[t].count * sizeof(float));
     TRY(copy_calibration(model, larger, error));
     *result = larger;
     larger = NULL;

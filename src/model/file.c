@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "model/calibration.h"
+#include "model/factors.h"
 #include "model/family.h"
 #include "model/measured.h"
 #include "model/settings.h"
@@ -27,8 +28,10 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     extra = extra ? extra : &nothing;
     size_t keys = OWN_KEYS + wfre_model_table_count + extra->metadata_count;
     wfre_text calibration = {0}, measured = {0};
+    const wfre_tensor *parts[WFRE_MAXIMUM_PARTS];
+    size_t part_count = wfre_model_parts(model, parts);
     size_t sketch_tensors = model->sketch ? WFRE_SKETCH_TENSORS : 0;
-    size_t tensor_count = model->tensor_count + sketch_tensors + extra->tensor_count;
+    size_t tensor_count = part_count + sketch_tensors + extra->tensor_count;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
     wfre_metadata *metadata = wfre_arena_alloc(&arena, keys + 3, sizeof *metadata);
@@ -68,15 +71,15 @@ wfre_status wfre_model_write(const wfre_model *model, const char *path, wfre_dty
     }
     if (model->unfinished)
         metadata[keys++] = (wfre_metadata){"unfinished", "its training has not ended"};
-    for (uint32_t i = 0; i < model->tensor_count; i++) {
-        const wfre_tensor *tensor = &model->tensors[i];
+    for (size_t i = 0; i < part_count; i++) {
+        const wfre_tensor *tensor = parts[i];
         tensors[i] = (wfre_stored_tensor){tensor->name, dtype, tensor->rank, {0}, tensor->data};
         memcpy(tensors[i].shape, tensor->shape, sizeof tensor->shape);
     }
     if (model->sketch)
-        wfre_sketch_tables_store(model->sketch, tensors + model->tensor_count);
+        wfre_sketch_tables_store(model->sketch, tensors + part_count);
     if (extra->tensor_count)
-        memcpy(tensors + model->tensor_count + sketch_tensors, extra->tensors,
+        memcpy(tensors + part_count + sketch_tensors, extra->tensors,
                extra->tensor_count * sizeof *tensors);
     status = wfre_safetensors_write(path, tensors, tensor_count, metadata, keys, error);
 cleanup:
@@ -247,6 +250,13 @@ static wfre_status copy_entities(const wfre_safetensors *file, const char *path,
     return wfre_model_read_tensor(file, path, "entities", count, entities, error);
 }
 
+static wfre_status read_factors(const wfre_safetensors *file, const char *path, bool map,
+                                wfre_model *model, wfre_error *error)
+{
+    return wfre_factors_read(file, path, &model->settings, model->entity_count,
+                             model->relation_count, map, &model->factors, error);
+}
+
 wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre_model **result,
                             wfre_error *error)
 {
@@ -255,6 +265,7 @@ wfre_status wfre_model_read(const wfre_safetensors *file, const char *path, wfre
     wfre_status status;
     TRY(read_frame(file, path, &model, &entities, error));
     TRY(copy_entities(file, path, model, error));
+    TRY(read_factors(file, path, false, model, error));
     *result = model;
     model = NULL;
 cleanup:
@@ -287,6 +298,7 @@ wfre_status wfre_model_open(const char *path, wfre_model **result, wfre_error *e
     } else {
         TRY(copy_entities(file, path, model, error));
     }
+    TRY(read_factors(file, path, true, model, error));
     wfre_sketch_shape shape = wfre_sketch_shape_for(&model->settings.score, model->entity_count);
     TRY(wfre_sketch_tables_find(file, &shape, &model->sketch, error));
     model->mapped = file;

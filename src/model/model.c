@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "model/calibration.h"
+#include "model/factors.h"
 #include "model/family.h"
 #include "model/measured.h"
 #include "model/safetensors.h"
@@ -100,6 +101,8 @@ wfre_status wfre_model_allocate(const wfre_model_settings *settings, uint32_t en
         goto cleanup;
     }
     wfre_model_set_entities(model, entities);
+    if (settings->factors > 0)
+        TRY(wfre_factors_allocate(settings, entity_count, relation_count, &model->factors, error));
     *result = model;
     model = NULL;
 cleanup:
@@ -121,6 +124,7 @@ void wfre_model_free(wfre_model *model)
     wfre_parameters_free(model->tensors + 1);
     if (!model->entities_mapped)
         wfre_free(model->entities);
+    wfre_factors_free(model->factors);
     wfre_calibration_free(model->calibration);
     wfre_measurement_free(model->measurement);
     wfre_sketch_tables_free(model->sketch);
@@ -138,6 +142,8 @@ wfre_status wfre_model_create(const wfre_graph *graph, const wfre_model_settings
                             wfre_graph_fingerprint(graph), model, error);
     if (status == WFRE_OK)
         wfre_family_of(settings)->initialise(*model, seed);
+    if (status == WFRE_OK && (*model)->factors)
+        wfre_factors_initialise((*model)->factors, seed);
     return status;
 }
 
@@ -158,11 +164,23 @@ uint32_t wfre_model_relations(const wfre_model *model)
     return model->relation_count;
 }
 
+uint32_t wfre_model_parts(const wfre_model *model, const wfre_tensor *parts[WFRE_MAXIMUM_PARTS])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < model->tensor_count; i++)
+        parts[count++] = &model->tensors[i];
+    for (uint32_t i = 0; model->factors && i < WFRE_FACTOR_TENSORS; i++)
+        parts[count++] = &model->factors->tensors[i];
+    return count;
+}
+
 uint64_t wfre_model_parameters(const wfre_model *model)
 {
+    const wfre_tensor *parts[WFRE_MAXIMUM_PARTS];
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < model->tensor_count; i++)
-        sum += model->tensors[i].count;
+    uint32_t count = wfre_model_parts(model, parts);
+    for (uint32_t i = 0; i < count; i++)
+        sum += parts[i]->count;
     return sum;
 }
 
@@ -178,11 +196,11 @@ uint64_t wfre_model_fingerprint(const wfre_model *model)
 
 uint64_t wfre_model_weights_hash(const wfre_model *model)
 {
+    const wfre_tensor *parts[WFRE_MAXIMUM_PARTS];
     uint64_t hash = 0;
-    for (uint32_t t = 0; t < model->tensor_count; t++) {
-        const wfre_tensor *tensor = &model->tensors[t];
-        hash = wfre_hash(tensor->data, tensor->count * sizeof *tensor->data, hash);
-    }
+    uint32_t count = wfre_model_parts(model, parts);
+    for (uint32_t t = 0; t < count; t++)
+        hash = wfre_hash(parts[t]->data, parts[t]->count * sizeof *parts[t]->data, hash);
     return hash;
 }
 
@@ -229,9 +247,11 @@ wfre_status wfre_model_entity_rows(const wfre_model *model, wfre_rows *rows, wfr
 
 static wfre_status look_through(const wfre_model *model, wfre_error *error)
 {
+    const wfre_tensor *parts[WFRE_MAXIMUM_PARTS];
+    uint32_t count = wfre_model_parts(model, parts);
     CHECK(wfre_model_settle(model, error));
-    for (uint32_t t = 0; t < model->tensor_count; t++) {
-        const wfre_tensor *tensor = &model->tensors[t];
+    for (uint32_t t = 0; t < count; t++) {
+        const wfre_tensor *tensor = parts[t];
         for (size_t i = 0; i < tensor->count; i++) {
             if (i % WFRE_PACE == 0 && wfre_may_leave())
                 return wfre_check_stop(error);

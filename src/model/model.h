@@ -52,6 +52,8 @@ static inline wfre_layer wfre_layer_at(const wfre_tensor *tensors, uint32_t laye
     return (wfre_layer){t[0].data, t[1].data, t[2].data, t[3].data, t[4].data};
 }
 
+typedef struct wfre_factors wfre_factors; /* model/factors.h */
+
 struct wfre_model {
     _Atomic uint32_t others; /* owners besides the first */
     wfre_model_settings settings;
@@ -63,11 +65,16 @@ struct wfre_model {
     struct wfre_safetensors *mapped; /* that file, or NULL */
     wfre_tensor tensors[WFRE_MAXIMUM_TENSORS];
     uint32_t tensor_count;                /* tensors[0] are the entities */
+    wfre_factors *factors;                /* NULL without: settings.factors is 0 */
     struct wfre_calibration *calibration; /* NULL: scores have no probabilities */
     struct wfre_measurement *measurement; /* NULL: nothing is known */
     struct wfre_sketch_tables *sketch;    /* NULL: made by whoever searches */
     bool unfinished;                      /* a training run that has not ended wrote it */
 };
+
+/* All tensors of a model, those of its factors behind the others; returns how many. */
+enum { WFRE_MAXIMUM_PARTS = WFRE_MAXIMUM_TENSORS + 2 };
+uint32_t wfre_model_parts(const wfre_model *model, const wfre_tensor *parts[WFRE_MAXIMUM_PARTS]);
 
 /* An entity's numbers, which lie in a mapped file perhaps and are checked then when they are first
  * read; wfre_model_sound says afterwards whether all were whole. */
@@ -103,7 +110,7 @@ WFRE_NODISCARD wfre_status wfre_model_allocate(const wfre_model_settings *settin
  * up to 1 / sqrt w, all uniform. */
 void wfre_model_initialise_published(wfre_model *model, uint64_t seed);
 
-/* The same as wfre_model_allocate without memory for the entities. */
+/* The same as wfre_model_allocate without memory for the entities, and without factors. */
 WFRE_NODISCARD wfre_status wfre_model_frame(const wfre_model_settings *settings,
                                             uint32_t entity_count, uint32_t relation_count,
                                             uint64_t fingerprint, wfre_model **model,

@@ -24,6 +24,9 @@ const wfre_setting wfre_model_table[] = {
     {"members", WFRE_SETTING_U32, FIELD(members), 1, 65536, NULL,
      "equal parts of a histogram, each projected (and, with the local guide, learned) by itself",
      WFRE_SETTING_SIZE | WFRE_SETTING_LATER},
+    {"factors", WFRE_SETTING_U32, FIELD(factors), 0, 4096, NULL,
+     "complex numbers of an entity beside its histogram (ComplEx), for single edges; 0: none",
+     WFRE_SETTING_SIZE | WFRE_SETTING_LATER},
     {"tnorm", WFRE_SETTING_NAME, FIELD(tnorm), 0, 0, TNORMS,
      "intersection: godel, product or lukasiewicz", WFRE_SETTING_PLAIN},
     {"union", WFRE_SETTING_NAME, FIELD(way.unions), 0, 0, UNIONS, "union: dnf, demorgan or tconorm",
@@ -71,6 +74,9 @@ const wfre_setting wfre_model_table[] = {
      WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
     {"edge-alike", WFRE_SETTING_REAL, FIELD(way.edge_alike), 0, 100, NULL,
      "how much it counts that entities which share facts with the ends have such an edge",
+     WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
+    {"edge-factors", WFRE_SETTING_REAL, FIELD(way.edge_factors), 0, 100, NULL,
+     "how much the factors of an edge count beside its distance",
      WFRE_SETTING_LATER | WFRE_SETTING_OF_EDGES},
 };
 const size_t wfre_model_table_count = sizeof wfre_model_table / sizeof wfre_model_table[0];
@@ -136,7 +142,8 @@ void wfre_model_settings_default(wfre_model_settings *settings)
                 .edge_room = 0.4,
                 .edge_joined = 0,
                 .edge_kinds = 0,
-                .edge_alike = 0},
+                .edge_alike = 0,
+                .edge_factors = 0},
     };
     wfre_score_defaults(settings->dim, &settings->score);
 }
@@ -144,9 +151,9 @@ void wfre_model_settings_default(wfre_model_settings *settings)
 uint64_t wfre_way_hash(const wfre_way *way)
 {
     uint64_t parts[] = {way->by, way->unions, way->exhaustive};
-    double numbers[] = {way->lift[0],        way->lift[1],    way->lift[2],
-                        way->edge_sharpness, way->edge_room,  way->edge_joined,
-                        way->edge_kinds,     way->edge_alike, way->missing_rate};
+    double numbers[] = {way->lift[0],      way->lift[1],     way->lift[2],    way->edge_sharpness,
+                        way->edge_room,    way->edge_joined, way->edge_kinds, way->edge_alike,
+                        way->edge_factors, way->missing_rate};
     _Static_assert(WFRE_LIFTS == 3, "all lifts are hashed");
     return wfre_hash(numbers, sizeof numbers, wfre_hash(parts, sizeof parts, 0));
 }
@@ -170,11 +177,12 @@ wfre_status wfre_model_settings_check(const wfre_model_settings *settings, wfre_
         !(settings->way.edge_room >= 0) || !isfinite(settings->way.edge_room) ||
         !isfinite(settings->way.edge_joined) || !(settings->way.edge_kinds >= 0) ||
         !isfinite(settings->way.edge_kinds) || !(settings->way.edge_alike >= 0) ||
-        !isfinite(settings->way.edge_alike))
+        !isfinite(settings->way.edge_alike) || !(settings->way.edge_factors >= 0) ||
+        !isfinite(settings->way.edge_factors))
         return wfre_fail(
             error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-            "edge-sharpness must be positive, edge-room, edge-kinds and edge-alike not "
-            "negative, edge-joined finite");
+            "edge-sharpness must be positive, edge-room, edge-kinds, edge-alike and edge-factors "
+            "not negative, edge-joined finite");
     wfre_score *score = NULL;
     wfre_status status = family->distance(settings, &score, error);
     wfre_score_free(score);

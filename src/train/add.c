@@ -12,6 +12,8 @@
  * everything. Other questions are drawn at random, half of them along the relations of its own;
  * each counts for as many as it stands for, and only those that e intrudes on most are looked at.
  *
+ * Its factors, if the model has some, are fitted to the same questions (add_factors.c).
+ *
  * It starts as the old entity that answers most of the same questions. Neighbours that are new
  * themselves have no histogram and are left out; an entity with no other neighbours gets the mean
  * of all entities. */
@@ -25,6 +27,7 @@
 #include "graph/extend.h"
 #include "infer/reasoner.h"
 #include "model/extend.h"
+#include "train/add_factors.h"
 #include "wfre/train.h"
 
 enum {
@@ -72,11 +75,12 @@ typedef struct fitting {
     candidate *candidates;   /* [BATCH] scratch */
     uint32_t *chosen;        /* [BATCH]: questions in use, its own first */
     size_t chosen_count;
-    float *distances; /* [BATCH] */
-    float *rows;      /* [BATCH, d]: answers, then gradients */
-    wfre_hit *hits;   /* [OWN, RIVALS] */
-    uint32_t *same;   /* [BATCH] zeros: one left row for all pairs */
-    double *moments;  /* [3, d]: the gradient, its mean and its mean square */
+    float *distances;           /* [BATCH] */
+    float *rows;                /* [BATCH, d]: answers, then gradients */
+    wfre_hit *hits;             /* [OWN, RIVALS] */
+    uint32_t *same;             /* [BATCH] zeros: one left row for all pairs */
+    double *moments;            /* [3, d]: the gradient, its mean and its mean square */
+    wfre_added_question *edges; /* [BATCH]: the questions as factors see them */
 } fitting;
 
 /* Appends the question along `relation` from an entity. */
@@ -321,6 +325,26 @@ static wfre_status descend(fitting *f, const wfre_embedding *embedding, float *r
     return WFRE_OK;
 }
 
+/* The factors of an entity, if the model has some. */
+static wfre_status fit_factors(fitting *f, wfre_entity entity, wfre_entity alike, wfre_error *error)
+{
+    wfre_added_factors job = {.model = f->model,
+                              .vectors = f->vectors,
+                              .pool = f->pool,
+                              .old = f->old,
+                              .steps = f->steps,
+                              .questions = f->edges,
+                              .own = f->own,
+                              .count = f->count};
+    if (!f->model->factors)
+        return WFRE_OK;
+    for (size_t k = 0; k < f->count; k++)
+        f->edges[k] = (wfre_added_question){{f->trees[k]->id, f->trees[k]->children[0]->id},
+                                            k < f->own ? 0 : f->answers[k],
+                                            f->questions[k].weight};
+    return wfre_add_factors(&job, entity, alike, error);
+}
+
 static wfre_status fit_entity(fitting *f, wfre_entity entity, wfre_error *error)
 {
     size_t d = f->model->settings.dim;
@@ -334,9 +358,11 @@ static wfre_status fit_entity(fitting *f, wfre_entity entity, wfre_error *error)
         goto cleanup;
     TRY(most_alike(f, &alike, error));
     wfre_family_read_entity(f->model, f->vectors, alike, row);
+    if (f->steps > 0)
+        TRY(list_others(f, &arena, entity, error));
+    TRY(fit_factors(f, entity, alike, error));
     if (f->steps == 0)
         goto cleanup;
-    TRY(list_others(f, &arena, entity, error));
     TRY(find_rivals(f, error));
     TRY(wfre_embed(f->embedder, f->trees, f->count, &f->way, &embedding, error));
     TRY(find_references(f, &embedding, error));
@@ -374,8 +400,9 @@ static wfre_status allocate(fitting *f, wfre_arena *arena, wfre_error *error)
     f->rows = wfre_arena_alloc(arena, BATCH * d, sizeof *f->rows);
     f->same = wfre_arena_alloc(arena, BATCH, sizeof *f->same);
     f->moments = wfre_arena_alloc(arena, 3 * d, sizeof *f->moments);
+    f->edges = wfre_arena_alloc(arena, BATCH, sizeof *f->edges);
     if (!f->trees || !f->distances || !f->questions || !f->answers || !f->chosen ||
-        !f->candidates || !f->hits || !f->rows || !f->same || !f->moments)
+        !f->candidates || !f->hits || !f->rows || !f->same || !f->moments || !f->edges)
         return wfre_fail_memory(error, "adding entities");
     memset(f->same, 0, BATCH * sizeof *f->same);
     return WFRE_OK;

@@ -1,6 +1,7 @@
 /* Writing and reading checkpoints. Settings of training are metadata "train.NAME", the state is
- * "state.NAME", the moments of tensor T are the tensors "first.T" and "second.T", and the maps of a
- * surrogate "surrogate.left", "surrogate.right" and the same with "-back". */
+ * "state.NAME", the moments of tensor T are the tensors "first.T" and "second.T" (of factors only
+ * the second: sums of squares), and the maps of a surrogate "surrogate.left", "surrogate.right" and
+ * the same with "-back". */
 #include "train/checkpoint.h"
 
 #include <stdlib.h>
@@ -76,13 +77,13 @@ wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, doubl
                        .restart = t->restart,
                        .rate = t->rate};
     size_t keys = STATE_COUNT + wfre_train_table_count, tensors = 2 * t->model->tensor_count;
-    size_t maps = t->surrogate ? MAPS : 0;
+    size_t maps = t->surrogate ? MAPS : 0, factors = t->factors ? WFRE_FACTOR_TENSORS : 0;
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
     text_pair *texts = wfre_arena_alloc(&arena, keys, sizeof *texts);
     wfre_metadata *metadata = wfre_arena_alloc(&arena, keys, sizeof *metadata);
-    wfre_stored_tensor *stored = wfre_arena_alloc(&arena, tensors + maps, sizeof *stored);
-    char(*names)[TEXT_SIZE] = wfre_arena_alloc(&arena, tensors, sizeof *names);
+    wfre_stored_tensor *stored = wfre_arena_alloc(&arena, tensors + maps + factors, sizeof *stored);
+    char(*names)[TEXT_SIZE] = wfre_arena_alloc(&arena, tensors + factors, sizeof *names);
     if (!texts || !metadata || !stored || !names) {
         status = wfre_fail_memory(error, "writing a checkpoint");
         goto cleanup;
@@ -108,7 +109,13 @@ wfre_status wfre_checkpoint_write(const wfre_trainer *t, const char *path, doubl
         stored[tensors + i] = (wfre_stored_tensor){
             SURROGATE_MAPS[i], WFRE_DTYPE_F32, 2, {shape[0], shape[1], 1}, map};
     }
-    wfre_model_extra extra = {stored, tensors + maps, metadata, keys};
+    for (size_t i = 0; i < factors; i++) {
+        const wfre_tensor *tensor = &t->model->factors->tensors[i];
+        (void)snprintf(names[tensors + i], TEXT_SIZE, "second.%s", tensor->name);
+        stored[tensors + maps + i] =
+            moment(tensor, names[tensors + i], wfre_factors_squares(t->factors, (int)i));
+    }
+    wfre_model_extra extra = {stored, tensors + maps + factors, metadata, keys};
     status = wfre_model_write(t->model, path, WFRE_DTYPE_F32, &extra, error);
 cleanup:
     wfre_arena_free(&arena);
@@ -146,6 +153,13 @@ static wfre_status read_moments(const wfre_safetensors *file, const char *path, 
             if (status != WFRE_OK)
                 return status;
         }
+    }
+    for (int i = 0; t->factors && i < WFRE_FACTOR_TENSORS; i++) {
+        const wfre_tensor *tensor = &t->model->factors->tensors[i];
+        char name[TEXT_SIZE];
+        (void)snprintf(name, sizeof name, "second.%s", tensor->name);
+        CHECK(wfre_model_read_tensor(file, path, name, tensor->count,
+                                     wfre_factors_squares(t->factors, i), error));
     }
     return WFRE_OK;
 }

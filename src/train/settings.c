@@ -61,6 +61,14 @@ const wfre_setting wfre_train_table[] = {
      "facts a step whose relation is asked for", WFRE_SETTING_LATER},
     {"relation-rivals", WFRE_SETTING_U32, FIELD(relation_rivals), 1, 1 << 16, NULL,
      "other relations that each is compared with", WFRE_SETTING_LATER},
+    {"factor-facts", WFRE_SETTING_U32, FIELD(factor_facts), 1, 1 << 20, NULL,
+     "facts a step that factors learn from", WFRE_SETTING_LATER},
+    {"factor-candidates", WFRE_SETTING_U32, FIELD(factor_candidates), 1, 1 << 24, NULL,
+     "entities that these are compared with; all if there are fewer", WFRE_SETTING_LATER},
+    {"factor-penalty", WFRE_SETTING_REAL, FIELD(factor_penalty), 0, 100, NULL,
+     "what the cube of a factor's absolute value costs", WFRE_SETTING_LATER},
+    {"factor-rate", WFRE_SETTING_REAL, FIELD(factor_rate), 0, 10, NULL, "learning rate of factors",
+     WFRE_SETTING_LATER},
     {"lift", WFRE_SETTING_BOOL, FIELD(lift), 0, 0, NULL,
      "fit the lifts on validation queries when all is learned: yes or no", WFRE_SETTING_LATER},
     {"edges", WFRE_SETTING_BOOL, FIELD(edges), 0, 0, NULL,
@@ -284,6 +292,7 @@ static void fill_own(const own_row *row, wfre_train_settings *s)
     s->positives = 4; /* with one alone, queries with many answers learn slowly */
     s->every_answer = true;
     s->lift = true; /* what is learned from known answers has too little mass for missing ones */
+    s->model.factors = row->edges ? 128 : 0; /* they know other facts than histograms do */
     s->edges = row->edges; /* an embedding forgets what the graph knows of a question's parts */
     s->schedule = WFRE_SCHEDULE_COSINE;
     s->warmup = 0.02;
@@ -348,6 +357,10 @@ wfre_status wfre_train_preset(const char *name, const wfre_graph *graph,
     wfre_train_settings made = {.answer_weight = -0.5,
                                 .relation_facts = 256,
                                 .relation_rivals = 8,
+                                .factor_facts = 512,
+                                .factor_candidates = 16384,
+                                .factor_penalty = 0.02,
+                                .factor_rate = 0.05,
                                 .hard = 64,
                                 .exact = 32,
                                 .stage = 0.7,

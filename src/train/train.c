@@ -298,11 +298,12 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
     CHECK(wfre_validation_edges(queries, model, s->effort.share, seconds, s->monitor, error));
     (void)wfre_format(line, sizeof line,
                       "{\"by_edges\": %s, \"edge_sharpness\": %.4f, \"edge_room\": %.4f, "
-                      "\"edge_joined\": %.4f, \"edge_kinds\": %.4f, \"edge_alike\": %.4f}\n",
+                      "\"edge_joined\": %.4f, \"edge_kinds\": %.4f, \"edge_alike\": %.4f, "
+                      "\"edge_factors\": %.4f}\n",
                       model->settings.way.by == WFRE_BY_EDGES ? "true" : "false",
                       model->settings.way.edge_sharpness, model->settings.way.edge_room,
                       model->settings.way.edge_joined, model->settings.way.edge_kinds,
-                      model->settings.way.edge_alike);
+                      model->settings.way.edge_alike, model->settings.way.edge_factors);
     return wfre_outputs_log(&s->outputs, line, error);
 }
 
@@ -489,11 +490,12 @@ static wfre_status check_edges(const wfre_train_settings *settings, wfre_error *
                             settings->model.way.edge_room != usual.way.edge_room ||
                             settings->model.way.edge_joined != usual.way.edge_joined ||
                             settings->model.way.edge_kinds != usual.way.edge_kinds ||
-                            settings->model.way.edge_alike != usual.way.edge_alike))
+                            settings->model.way.edge_alike != usual.way.edge_alike ||
+                            settings->model.way.edge_factors != usual.way.edge_factors))
         return wfre_fail(
             error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
-            "edge-sharpness, edge-room, edge-joined, edge-kinds and edge-alike are fitted when "
-            "all is learned; `answering=edges` leaves them as they are set");
+            "edge-sharpness, edge-room, edge-joined, edge-kinds, edge-alike and edge-factors are "
+            "fitted when all is learned; `answering=edges` leaves them as they are set");
     return WFRE_OK;
 }
 

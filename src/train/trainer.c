@@ -337,18 +337,22 @@ wfre_status wfre_trainer_draw(wfre_trainer *t, wfre_error *error)
 
 wfre_status wfre_trainer_step(wfre_trainer *t, wfre_error *error)
 {
-    double loss = 0, start = wfre_clock();
+    double loss = 0, of_factors = 0, start = wfre_clock();
     CHECK(wfre_batcher_draw(t->batcher, t->step, wfre_trainer_progress(t), &t->batch, error));
     double drawn = wfre_clock();
     CHECK(embed(t, error));
     double embedded = wfre_clock();
     CHECK(score(t, &loss, error));
+    if (t->factors)
+        CHECK(wfre_factors_learn(t->factors, t->step, &of_factors, error));
     double scored = wfre_clock();
     CHECK(carry_back(t, error));
-    CHECK(check_finite(t, loss, error));
+    CHECK(check_finite(t, loss + of_factors, error));
     CHECK(wfre_check_stop(error));
     double carried = wfre_clock();
     update(t);
+    if (t->factors)
+        wfre_factors_update(t->factors);
     double updated = wfre_clock();
     t->times[0] += drawn - start;
     t->times[1] += embedded - drawn + carried - scored;
@@ -419,6 +423,11 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
         wrong = "relations are asked for with the local guide only: relation-loss must be 0";
     else if (s->relation_loss > 0 && (s->relation_facts < 1 || s->relation_rivals < 1))
         wrong = "relation-facts and relation-rivals must be at least 1";
+    else if (s->model.factors > 0 &&
+             (s->factor_facts < 1 || s->factor_candidates < s->factor_facts ||
+              !(s->factor_penalty >= 0) || !(s->factor_rate >= 0)))
+        wrong = "factor-facts must be at least 1, factor-candidates at least that, factor-penalty "
+                "and factor-rate not negative";
     else if ((s->guide == WFRE_GUIDE_STAGED || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
              s->hard < 1)
         wrong = "a staged run needs hard candidates";
@@ -502,6 +511,9 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
         wfre_matrix_engine_use(t->loss, t->surrogate);
     }
     TRY(wfre_relation_engine_create(&t->settings, pool, t->linalg, &t->relations, error));
+    if (model->factors)
+        TRY(wfre_factor_learner_create(graph, &t->settings, model, pool, t->linalg, &t->factors,
+                                       error));
     TRY(wfre_batcher_create(graph, &t->settings, pool, &t->batcher, error));
     t->started = wfre_clock();
     *result = t;
@@ -522,6 +534,7 @@ void wfre_trainer_free(wfre_trainer *t)
     wfre_surrogate_free(t->surrogate);
     wfre_pair_engine_free(t->pairs);
     wfre_relation_engine_free(t->relations);
+    wfre_factor_learner_free(t->factors);
     wfre_free(t->own);
     wfre_run_free(t->run);
     wfre_program_free(&t->program);

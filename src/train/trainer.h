@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "model/run.h"
 #include "train/batch.h"
+#include "train/factors.h"
 #include "train/loss.h"
 #include "wfr/surrogate.h"
 
@@ -30,11 +31,12 @@ struct wfre_trainer {
     wfre_pair_engine *pairs;
     wfre_surrogate *surrogate; /* NULL unless the guide is one */
     wfre_relation_engine *relations;
-    uint32_t *own;          /* [facts] the rows of their own relations */
-    float *table;           /* [slots, d] the batch's entities */
-    float *table_gradient;  /* [slots, d] */
-    float *branches;        /* [roots, d] the embedded queries */
-    float *branch_gradient; /* [roots, d] */
+    wfre_factor_learner *factors; /* NULL unless the model has some */
+    uint32_t *own;                /* [facts] the rows of their own relations */
+    float *table;                 /* [slots, d] the batch's entities */
+    float *table_gradient;        /* [slots, d] */
+    float *branches;              /* [roots, d] the embedded queries */
+    float *branch_gradient;       /* [roots, d] */
     size_t table_capacity, table_gradient_capacity, branch_capacity, branch_gradient_capacity;
     size_t own_capacity;
     float *zeros; /* [threads, d] the gradient of an entity that the batch does not touch */

@@ -53,7 +53,7 @@ awk 'NR % 9 != 0 && NR % 9 != 4' all >ring/train.tsv
 wfre import ring -o r.kg >/dev/null 2>&1
 wfre train r.kg -o m.safetensors --dim 20 --bases 3 --batch 32 --negatives 16 --steps 30 --validate 2 --calibrate 6 \
     >/dev/null 2>&1
-mask() { sed -E 's/e[0-9]+/E/g; s/r[123]/R/g; s/ [01]\.[0-9]{3}/ P/; s/expects [0-9.]+/expects X/; s/"(score|probability)":[-0-9.e]+/"\1":X/g; s/"id":[0-9]+/"id":N/g'; }
+mask() { sed -E 's/e[0-9]+/E/g; s/r[123]/R/g; s/ [01]\.[0-9]{3}/ P/; s/expects [0-9.]+/expects X/; s/"(score|probability)":[-0-9.e]+/"\1":X/g; s/"id":[0-9]+/"id":N/g; s|(predicted E P), .*|\1 ...|'; }
 ask() { show wfre ask r.kg m.safetensors "$@" 2>&1 | mask; }
 ask 'r1(e0, e1)'
 ask 'r1(e0, e7)'

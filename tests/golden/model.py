@@ -70,6 +70,12 @@ class Model:
         value = (x * (1 - phi ** -eps)).sum(2) + (y * (1 - psi ** -eps)).sum(2)
         return (value + eps * (a - (phi * psi).sum(2))).mean(1)
 
+    def factor_score(self, relation, x, y):
+        k = int(self.settings["factors"])
+        number = lambda name, row: (self.tensors[name][row, :k] + 1j * self.tensors[name][row, k:])
+        by = number("factors.relations", relation)
+        return (number("factors.entities", x) * by * number("factors.entities", y).conj()).sum().real
+
     def lifted(self, histogram, last):
         return np.minimum(histogram * self.number("lift-" + last), 1)
 
@@ -156,6 +162,7 @@ def edge_truths(model, edges, relation, x):
         if any(y in edges[s, x] for s in range(2 * RELATIONS) if s != relation):
             logits[y] += model.number("edge-joined")
         logits[y] += sharp * model.number("edge-alike") * alike_gain(edges, relation, x, y)
+        logits[y] += sharp * model.number("edge-factors") * model.factor_score(relation, x, y)
         if y == x:
             loops = sum(e in edges[relation, e] for e in range(ENTITIES))
             count = sum(len(edges[relation, e]) for e in range(ENTITIES))

@@ -3,8 +3,10 @@
  * entities, and without negation those that are certain are the known answers. */
 #include "check.h"
 
+#include <complex.h>
 #include <math.h>
 
+#include "model/factors.h"
 #include "predict.h"
 #include "toy.h"
 
@@ -136,6 +138,21 @@ static double loop_gain(const brute_graph *brute, wfre_relation relation)
     return log((loops + 1) / (all + 1));
 }
 
+/* Re sum x r conj(y) */
+static double factor_score(const wfre_factors *f, wfre_relation relation, uint32_t x, uint32_t y)
+{
+    const float *a = wfre_factors_entity(f, x), *r = wfre_factors_relation(f, relation);
+    const float *b = wfre_factors_entity(f, y);
+    double sum = 0;
+    for (uint32_t i = 0; i < f->size; i++) {
+        double complex from = (double)a[i] + I * (double)a[f->size + i];
+        double complex by = (double)r[i] + I * (double)r[f->size + i];
+        double complex to = (double)b[i] + I * (double)b[f->size + i];
+        sum += creal(from * by * conj(to));
+    }
+    return sum;
+}
+
 /* The logarithms of the truth values of the edges from x. */
 static void edges_from(const definition *d, wfre_relation relation, uint32_t x, double *out)
 {
@@ -153,6 +170,9 @@ static void edges_from(const definition *d, wfre_relation relation, uint32_t x, 
         double logit = wfre_by_embedding.logit(d->model, hits[i].score) +
                        settings->way.edge_room * room(d->brute, relation ^ 1, hits[i].entity) +
                        settings->way.edge_alike * d->alike[relation][x][hits[i].entity];
+        if (d->model->factors)
+            logit += settings->way.edge_factors *
+                     factor_score(d->model->factors, relation, x, hits[i].entity);
         out[hits[i].entity] = settings->way.edge_sharpness * logit;
         if (joined(d->brute, relation, x, hits[i].entity))
             out[hits[i].entity] += settings->way.edge_joined;
@@ -236,9 +256,14 @@ static void trial(uint64_t seed)
     settings.way.edge_joined = seed % 4 == 0 ? 0 : 4 * (double)wfre_rng_float(&rng) - 2;
     settings.way.edge_kinds = seed % 3 == 0 ? 0 : 2 * (double)wfre_rng_float(&rng);
     settings.way.edge_alike = seed % 3 == 1 ? 0 : 2 * (double)wfre_rng_float(&rng);
+    settings.factors = seed % 3 == 2 ? 0 : 5;
+    settings.way.edge_factors = 2 * (double)wfre_rng_float(&rng);
     wfre_model *model;
     definition d = {.brute = &brute, .graph = graph};
     assert_ok(wfre_model_create(graph, &settings, seed, &model, error));
+    for (int t = 0; model->factors && t < WFRE_FACTOR_TENSORS; t++) /* larger than at the start */
+        for (size_t i = 0; i < model->factors->tensors[t].count; i++)
+            model->factors->tensors[t].data[i] = (float)wfre_rng_normal(&rng);
     d.model = model;
     for (wfre_relation r = 0; r < 2 * brute.relations; r++)
         for (uint32_t x = 0; x < brute.entities && settings.way.edge_alike > 0; x++)
