@@ -24,10 +24,10 @@ extern const bench bench_score;
 extern const bench bench_surrogate;
 extern const bench bench_train;
 
-/* Seconds of one run of the work: the median, the fastest and the slowest. */
+/* Seconds of one run of the work: the median, the fastest and the slowest (of the latest 1,000). */
 typedef struct bench_timing {
     double median, fastest, slowest;
-    int runs;
+    long long runs;
 } bench_timing;
 
 /* Warms up, then repeats the work for the seconds of --time. Stops early with what it has if the

@@ -40,7 +40,7 @@ static void report(const cli_call *call, const wfre_gemm_facts *facts, unsigned 
     bench_number(call, "speedup", fast / slow, "times as fast");
     bench_number(call, "error", facts->largest_error, "largest relative error");
     bench_number(call, "threads", threads, "threads");
-    bench_number(call, "runs", kernels.runs, "runs");
+    bench_number(call, "runs", (double)kernels.runs, "runs");
     bench_end(call);
 }
 

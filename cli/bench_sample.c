@@ -56,7 +56,7 @@ static void report(const cli_call *call, const work *w, bench_timing timing)
     bench_number(call, "answers_per_query", (double)w->answers / ((double)w->steps * BATCH),
                  "answers a query");
     bench_number(call, "threads", wfre_pool_threads(w->pool), "threads");
-    bench_number(call, "runs", timing.runs, "batches");
+    bench_number(call, "runs", (double)timing.runs, "batches");
     bench_end(call);
 }
 

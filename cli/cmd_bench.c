@@ -15,7 +15,7 @@ enum { BENCH_COUNT = sizeof BENCHES / sizeof BENCHES[0] };
 
 /* ---- measuring ---------------------------------------------------------------------------- */
 
-enum { MAXIMUM_RUNS = 1000, MINIMUM_RUNS = 5 };
+enum { MAXIMUM_KEPT = 1000, MINIMUM_RUNS = 5 };
 
 static int compare_times(const void *a, const void *b)
 {
@@ -35,21 +35,22 @@ bench_timing bench_measure(const cli_call *call, bool (*work)(void *context), vo
 
 bench_timing bench_measure_for(double seconds, bool (*work)(void *context), void *context)
 {
-    static double times[MAXIMUM_RUNS];
+    static double times[MAXIMUM_KEPT]; /* the latest */
     const wfre_monitor *monitor = cli_monitor();
-    int runs = 0;
+    long long runs = 0;
     bool good = work(context) && work(context);
     double end = cli_clock() + seconds;
-    while (good && runs < MAXIMUM_RUNS && (runs < MINIMUM_RUNS || cli_clock() < end) &&
+    while (good && (runs < MINIMUM_RUNS || cli_clock() < end) &&
            !monitor->interrupted(monitor->context)) {
         double begin = cli_clock();
         good = work(context);
-        times[runs++] = cli_clock() - begin;
+        times[runs++ % MAXIMUM_KEPT] = cli_clock() - begin;
     }
     if (runs == 0)
         return (bench_timing){0};
-    qsort(times, (size_t)runs, sizeof *times, compare_times);
-    return (bench_timing){times[runs / 2], times[0], times[runs - 1], runs};
+    size_t kept = (size_t)(runs < MAXIMUM_KEPT ? runs : MAXIMUM_KEPT);
+    qsort(times, kept, sizeof *times, compare_times);
+    return (bench_timing){times[kept / 2], times[0], times[kept - 1], runs};
 }
 
 /* ---- reporting ---------------------------------------------------------------------------- */
