@@ -24,6 +24,8 @@ static void make_right(void)
     settings.model.dim = 10;
     settings.model.bases = 1;
     settings.model.members = 1;
+    settings.model.factors = 2;
+    settings.factor_facts = 4;
     settings.batch = 4;
     settings.negatives = 4;
     settings.hard = 1;
@@ -45,7 +47,8 @@ static void try_file(const void *bytes, size_t length)
     const char *path = fuzz_write("run.checkpoint", bytes, length);
     wfre_status status =
         wfre_checkpoint_read(path, graph, NULL, &same, &trainer, &best, &next, &error);
-    if (status == WFRE_OK && trainer->settings.batch <= 64 && trainer->settings.negatives <= 64)
+    if (status == WFRE_OK && trainer->settings.batch <= 64 && trainer->settings.negatives <= 64 &&
+        trainer->settings.factor_facts <= 64)
         (void)(wfre_trainer_step(trainer, NULL) == WFRE_OK);
     if (status != WFRE_OK && (error.message[0] == '\0' || strchr(error.message, '\n')))
         abort();
