@@ -131,6 +131,8 @@ void cli_choose_private(void);
 /* Fails if somebody changed a mapped file in place since it was opened. For commands that wait for
  * their user, who may do so. */
 wfre_status cli_check_mapped(wfre_error *error);
+/* Whether an argument means a model: by its ending, or because such a file is there. */
+bool cli_is_model(const char *text);
 /* wfre_model_open, and a note if the model is half-trained. */
 wfre_status cli_load_graph(const char *path, wfre_graph **graph, wfre_error *error);
 wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error);

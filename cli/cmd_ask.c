@@ -141,14 +141,6 @@ static int answer(const ask_session *session, const char *text)
     return code;
 }
 
-/* Whether an argument means a model rather than a question. */
-static bool is_model(const char *text)
-{
-    static const char ENDING[] = ".safetensors";
-    size_t length = strlen(text);
-    return length >= sizeof ENDING - 1 && strcmp(text + length - (sizeof ENDING - 1), ENDING) == 0;
-}
-
 static int read_options(const cli_call *call, bool model, ask_session *session)
 {
     wfre_ask_options *options = &session->options;
@@ -233,7 +225,7 @@ static int ask(const cli_call *call, const char *model, const char *question, co
 static int run(const cli_call *call)
 {
     const char *path = cli_argument(call, 1), *file = cli_text(call, "file", NULL);
-    bool model = path && is_model(path), check = cli_has(call, "check");
+    bool model = path && cli_is_model(path), check = cli_has(call, "check");
     const char *question = cli_argument(call, model ? 2 : 1);
     char *text = NULL;
     wfre_error error;

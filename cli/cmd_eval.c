@@ -223,13 +223,6 @@ static size_t count_evaluations(const job *j, size_t *standard)
 
 /* ---- link prediction: a model, and no queries --------------------------------------------- */
 
-static bool is_model(const char *path)
-{
-    static const char ENDING[] = ".safetensors";
-    size_t length = strlen(path);
-    return length >= sizeof ENDING - 1 && strcmp(path + length - (sizeof ENDING - 1), ENDING) == 0;
-}
-
 static wfre_status rank_links(const cli_call *call, wfre_split split, wfre_error *error)
 {
     wfre_graph *graph = NULL;
@@ -372,11 +365,11 @@ static int run(const cli_call *call)
     const char *known = cli_text(call, "known", "train");
     if (strcmp(known, "train") != 0 && strcmp(known, "valid") != 0)
         return cli_usage(call, "--known is train or valid, not %s", known);
-    if (cli_has(call, "reliability") && !(cli_argument_count(call) == 2 && is_model(j.queries)))
+    if (cli_has(call, "reliability") && !(cli_argument_count(call) == 2 && cli_is_model(j.queries)))
         return cli_usage(call, "--reliability takes a graph and a model alone");
     if (cli_has(call, "reliability"))
         return check_probabilities(call, j.split);
-    if (cli_argument_count(call) == 2 && is_model(j.queries))
+    if (cli_argument_count(call) == 2 && cli_is_model(j.queries))
         return predict_links(call, j.split);
     if (wanted == 0)
         return cli_usage(call, "say what to evaluate: a model, or --scores FILE");

@@ -73,6 +73,24 @@ int cli_open_graph(const char *path, wfre_graph **graph)
     return cli_load_graph(path, graph, &error) == WFRE_OK ? EXIT_DONE : cli_fail(&error);
 }
 
+bool cli_is_model(const char *text)
+{
+    static const char ENDING[] = ".safetensors";
+    unsigned char start[9] = {0}; /* the length of a header, and its first brace */
+    size_t length = strlen(text);
+    if (length >= sizeof ENDING - 1 && strcmp(text + length - (sizeof ENDING - 1), ENDING) == 0)
+        return true;
+    struct stat kind;
+    if (stat(text, &kind) != 0 || !S_ISREG(kind.st_mode))
+        return false;
+    FILE *file = fopen(text, "rb");
+    bool read = file && fread(start, 1, sizeof start, file) == sizeof start;
+    if (file)
+        (void)fclose(file);
+    return read && start[8] == '{' && start[4] == 0 && start[5] == 0 && start[6] == 0 &&
+           start[7] == 0;
+}
+
 wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error)
 {
     remember(path);

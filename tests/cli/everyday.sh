@@ -137,3 +137,9 @@ predict --all -o x.tsv 2>&1
 cp r.kg x.part
 wfre predict x.part m.safetensors --all -o x 2>&1 | head -n 1
 cmp r.kg x.part
+
+# A model is known by what it is, whatever its name.
+cp m.safetensors m.model
+wfre eval r.kg m.model 2>/dev/null >renamed; wfre eval r.kg m.safetensors 2>/dev/null | cmp - renamed && grep -c tails renamed
+wfre ask r.kg m.model '?x : r1(e1, ?x)' --top 3 2>/dev/null >renamed
+wfre ask r.kg m.safetensors '?x : r1(e1, ?x)' --top 3 2>/dev/null | cmp - renamed && grep -c predicted renamed
