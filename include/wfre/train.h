@@ -85,6 +85,7 @@ typedef struct wfre_train_settings {
     uint32_t factor_candidates; /* entities they are compared with; all if there are fewer */
     double factor_penalty;      /* what the cube of a factor's absolute value costs (N3) */
     double factor_rate;         /* learning rate of factors */
+    double teach;               /* weight of what factors say of answers that are not known */
     double answer_weight;       /* a query with n answers weighs (n + 4) to this power */
     bool lift;                  /* at the end, fit the model's lifts on validation queries */
     bool edges; /* at the end, let the model answer edge by edge, unless validation queries lose */

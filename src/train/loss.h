@@ -25,6 +25,8 @@ typedef struct wfre_loss_batch {
     const uint32_t *negatives;      /* candidate indexes: each query's own, for the pair way */
     const float *weights;           /* [queries], sum 1 */
     const float *prices;            /* [queries], of a question's mass, for the matrix way */
+    const float *targets;           /* [queries, candidates] of a teacher (teacher.h), or NULL */
+    float target_weight;            /* what a query's weighs beside its answers */
     uint64_t step;                  /* for what is drawn */
 
     float *branch_gradient; /* [branch_count, dim], overwritten */
@@ -106,7 +108,8 @@ WFRE_NODISCARD wfre_status wfre_loss_relations(wfre_relation_engine *engine,
 
 /* Turns one query's logits, in place, into the gradient of the loss with respect to them, scaled by
  * its weight, and returns its weighted loss. `logits` has `count` candidates; `answers` are left
- * out; `saved` has room for the positives. */
+ * out; `saved` has room for the positives. With the softmax there may be targets: then the
+ * cross-entropy of the candidates that count with them is added, target_weight times. */
 typedef struct wfre_query_loss {
     wfre_loss kind;
     size_t count;
@@ -115,6 +118,8 @@ typedef struct wfre_query_loss {
     const uint32_t *answers;
     size_t answer_count;
     float weight;
+    const float *targets; /* [count], 0 for answers, their sum 1 or 0; or NULL */
+    float target_weight;
 } wfre_query_loss;
 double wfre_query_loss_gradient(const wfre_query_loss *query, const wfre_vector_table *vectors,
                                 float *logits, float *saved);

@@ -172,6 +172,8 @@ void wfre_matrix_query(const wfre_matrix_task *task, size_t q, unsigned worker)
         .answers = answers,
         .answer_count = batch->answer_begin[q + 1] - batch->answer_begin[q],
         .weight = batch->weights[q],
+        .targets = batch->targets ? batch->targets + q * batch->candidates : NULL,
+        .target_weight = batch->target_weight,
     };
     float *saved = scratch + 2 * batch->candidates;
     if (branches == 1) {

@@ -133,8 +133,13 @@ static void query_gradient(void *context, size_t index, unsigned worker)
                 distance[r * count + c] < nearest[c] ? distance[r * count + c] : nearest[c];
         logits[c] = (float)(e->settings.model.gamma - e->settings.model.rho * (double)nearest[c]);
     }
-    wfre_query_loss query = {e->settings.loss, count,     e->places,        positives,
-                             e->places,        positives, batch->weights[q]};
+    wfre_query_loss query = {.kind = e->settings.loss,
+                             .count = count,
+                             .positives = e->places,
+                             .positive_count = positives,
+                             .answers = e->places,
+                             .answer_count = positives,
+                             .weight = batch->weights[q]};
     e->losses[q] = wfre_query_loss_gradient(&query, e->vectors, logits, nearest + count);
     for (size_t c = 0; c < count; c++) {
         bool given = false;

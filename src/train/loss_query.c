@@ -22,6 +22,9 @@ static double softmax_gradient(const wfre_query_loss *query, const wfre_vector_t
 {
     size_t count = query->positive_count;
     float top = vectors->maximum(query->count, logits);
+    double told = query->targets ? vectors->sum(query->count, query->targets) : 0;
+    double taught = told > 0 ? (double)query->weight * (double)query->target_weight : 0;
+    double aimed = taught > 0 ? vectors->dot(query->count, query->targets, logits) : 0;
     double rest = vectors->exp_shifted(query->count, top, logits);
     double loss = 0, factor = 0, weight = (double)query->weight / (double)count;
     for (size_t i = 0; i < count; i++) {
@@ -29,12 +32,14 @@ static double softmax_gradient(const wfre_query_loss *query, const wfre_vector_t
         loss += above > 0 ? log1p(rest * exp(-above)) : log(own + rest) - above;
         factor += 1 / (own + rest);
     }
-    vectors->scale(query->count, (float)(weight * factor), logits);
+    vectors->scale(query->count, (float)(weight * factor + taught / rest), logits);
+    if (taught > 0)
+        vectors->axpy(query->count, (float)-taught, query->targets, logits);
     for (size_t i = 0; i < count; i++) {
         double own = exp((double)positive[i] - (double)top);
         logits[query->positives[i]] = (float)(-weight * rest / (own + rest));
     }
-    return weight * loss;
+    return weight * loss + taught * (log(rest) + (double)top - aimed);
 }
 
 static double sigmoid_gradient(const wfre_query_loss *query, float *logits, const float *positive)

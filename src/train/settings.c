@@ -69,6 +69,9 @@ const wfre_setting wfre_train_table[] = {
      "what the cube of a factor's absolute value costs", WFRE_SETTING_LATER},
     {"factor-rate", WFRE_SETTING_REAL, FIELD(factor_rate), 0, 10, NULL, "learning rate of factors",
      WFRE_SETTING_LATER},
+    {"teach", WFRE_SETTING_REAL, FIELD(teach), 0, 1000, NULL,
+     "how much questions learn from what factors, edge by edge, say of answers that are not known",
+     WFRE_SETTING_LATER},
     {"lift", WFRE_SETTING_BOOL, FIELD(lift), 0, 0, NULL,
      "fit the lifts on validation queries when all is learned: yes or no", WFRE_SETTING_LATER},
     {"edges", WFRE_SETTING_BOOL, FIELD(edges), 0, 0, NULL,
@@ -292,7 +295,7 @@ static void fill_own(const own_row *row, wfre_train_settings *s)
     s->positives = 4; /* with one alone, queries with many answers learn slowly */
     s->every_answer = true;
     s->lift = true; /* what is learned from known answers has too little mass for missing ones */
-    s->model.factors = row->edges ? 128 : 0; /* they know other facts than histograms do */
+    s->model.factors = 128; /* they know other facts than histograms do */
     s->edges = row->edges; /* an embedding forgets what the graph knows of a question's parts */
     s->schedule = WFRE_SCHEDULE_COSINE;
     s->warmup = 0.02;
@@ -337,10 +340,12 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
     }
 }
 
-/* What answers by embedding need: operators learn, too, once single edges are learned. */
+/* What answers by embedding need: operators learn, too, once single edges are learned, and what is
+ * likely beside what is known. */
 static void learn_operators(wfre_train_settings *s)
 {
     enum { FEWER = 4 };
+    s->teach = 6;
     if (s->mix[0] <= FEWER)
         return;
     s->mix_1p_end = FEWER;

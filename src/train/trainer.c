@@ -169,6 +169,17 @@ wfre_loss_batch wfre_trainer_view(const wfre_trainer *t)
     return view;
 }
 
+/* The teacher's share of the loss, which grows while it learns itself. */
+static wfre_status ask_teacher(wfre_trainer *t, wfre_loss_batch *view, wfre_error *error)
+{
+    static const double LEARNING = 0.2; /* of the run */
+    double ready = wfre_trainer_progress(t) / LEARNING;
+    if (!t->teacher)
+        return WFRE_OK;
+    view->target_weight = (float)(t->settings.teach * (ready < 1 ? ready : 1));
+    return wfre_teacher_targets(t->teacher, t->batch, t->batcher, &view->targets, error);
+}
+
 static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
 {
     size_t d = t->model->settings.dim;
@@ -178,6 +189,8 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         t->settings.guide == WFRE_GUIDE_STAGED || t->settings.guide == WFRE_GUIDE_STAGED_SURROGATE;
     if (t->surrogate && refit_due(t->step))
         CHECK(wfre_trainer_refit(t, error));
+    if (!by_score)
+        CHECK(ask_teacher(t, &view, error));
     if (staged && wfre_trainer_progress(t) >= t->settings.stage) {
         CHECK(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
         view.positive_begin = t->batch->positive_begin;
@@ -428,6 +441,12 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
               !(s->factor_penalty >= 0) || !(s->factor_rate >= 0)))
         wrong = "factor-facts must be at least 1, factor-candidates at least that, factor-penalty "
                 "and factor-rate not negative";
+    else if (!(s->teach >= 0))
+        wrong = "teach must not be negative";
+    else if (s->teach > 0 && (s->model.factors == 0 || s->guide == WFRE_GUIDE_SCORE ||
+                              s->loss != WFRE_LOSS_SOFTMAX))
+        wrong = "factors teach with the loss softmax and another guide than score: factors must "
+                "not be 0 then";
     else if ((s->guide == WFRE_GUIDE_STAGED || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
              s->hard < 1)
         wrong = "a staged run needs hard candidates";
@@ -514,6 +533,8 @@ wfre_status wfre_trainer_create_with(const wfre_graph *graph, const wfre_train_s
     if (model->factors)
         TRY(wfre_factor_learner_create(graph, &t->settings, model, pool, t->linalg, &t->factors,
                                        error));
+    if (settings->teach > 0)
+        TRY(wfre_teacher_create(graph, model, t->settings.precision, pool, &t->teacher, error));
     TRY(wfre_batcher_create(graph, &t->settings, pool, &t->batcher, error));
     t->started = wfre_clock();
     *result = t;
@@ -535,6 +556,7 @@ void wfre_trainer_free(wfre_trainer *t)
     wfre_pair_engine_free(t->pairs);
     wfre_relation_engine_free(t->relations);
     wfre_factor_learner_free(t->factors);
+    wfre_teacher_free(t->teacher);
     wfre_free(t->own);
     wfre_run_free(t->run);
     wfre_program_free(&t->program);

@@ -7,6 +7,7 @@
 #include "train/batch.h"
 #include "train/factors.h"
 #include "train/loss.h"
+#include "train/teacher.h"
 #include "wfr/surrogate.h"
 
 struct wfre_trainer {
@@ -32,6 +33,7 @@ struct wfre_trainer {
     wfre_surrogate *surrogate; /* NULL unless the guide is one */
     wfre_relation_engine *relations;
     wfre_factor_learner *factors; /* NULL unless the model has some */
+    wfre_teacher *teacher;        /* NULL unless they are to teach */
     uint32_t *own;                /* [facts] the rows of their own relations */
     float *table;                 /* [slots, d] the batch's entities */
     float *table_gradient;        /* [slots, d] */

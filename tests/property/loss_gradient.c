@@ -173,6 +173,33 @@ static void check_gradients(wfre_loss loss, wfre_score_kind kind, double mass, u
     close_fixture(&f);
 }
 
+/* A teacher's targets beside the answers; the second query has none. */
+static void test_targets(void **state)
+{
+    (void)state;
+    float targets[QUERIES * CANDIDATES] = {0};
+    for (uint32_t members = 1; members <= 2; members++) {
+        fixture f;
+        double alone, taught;
+        open_fixture(&f, WFRE_LOSS_SOFTMAX, WFRE_SCORE_LOCAL, 0.7, members, 70 + members);
+        for (uint32_t q = 0; q < QUERIES; q++) {
+            uint32_t first = f.own_begin[q], count = f.own_begin[q + 1] - first;
+            for (uint32_t i = 0; i < count && q != 1; i++)
+                targets[q * CANDIDATES + f.own[first + i]] =
+                    2.0f * (float)(i + 1) / (float)(count * (count + 1));
+        }
+        alone = evaluate(&f);
+        f.batch.targets = targets;
+        f.batch.target_weight = 3;
+        taught = evaluate(&f);
+        assert_true(taught > alone + 1); /* a cross-entropy of several candidates */
+        check_fixture(&f, members);
+        f.batch.target_weight = 0;
+        assert_true(evaluate(&f) == alone);
+        close_fixture(&f);
+    }
+}
+
 /* Every preset of the score, blocks of all lengths, with a price of mass and with members. */
 static void test_surrogate(void **state)
 {
@@ -487,10 +514,11 @@ static void test_relations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrix),         cmocka_unit_test(test_surrogate),
-        cmocka_unit_test(test_exact),          cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_ways_agree),     cmocka_unit_test(test_hardest),
-        cmocka_unit_test(test_extreme_logits), cmocka_unit_test(test_relations),
+        cmocka_unit_test(test_matrix),     cmocka_unit_test(test_surrogate),
+        cmocka_unit_test(test_exact),      cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_ways_agree), cmocka_unit_test(test_hardest),
+        cmocka_unit_test(test_targets),    cmocka_unit_test(test_extreme_logits),
+        cmocka_unit_test(test_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
