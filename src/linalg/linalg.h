@@ -116,6 +116,15 @@ typedef struct wfre_vector_table {
     double (*squared_norm)(size_t n, const float *x);
     float (*dot_float)(size_t n, const float *x, const float *y); /* summed in float: faster */
 
+    /* One row with `count` others of n numbers: sums[r] = x . rows[r], summed in float;
+     * rows[r] = rows[r] + factors[r] x, for rows that are different; y = y + the sum of
+     * factors[r] rows[r]. */
+    void (*dot_rows)(size_t n, const float *x, size_t count, const float *const *rows, float *sums);
+    void (*add_to_rows)(size_t n, const float *x, size_t count, const float *factors,
+                        float *const *rows);
+    void (*add_rows)(size_t n, size_t count, const float *factors, const float *const *rows,
+                     float *y);
+
     /* Softmax pieces of one row: the maximum (n >= 1), and x = exp(x - shift),
      * returning the sum. */
     float (*maximum)(size_t n, const float *x);

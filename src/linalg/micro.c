@@ -180,32 +180,6 @@ static void compute_tile(const wfre_tile *tile)
 
 /* ---- dot products ------------------------------------------------------------------------- */
 
-typedef float four __attribute__((vector_size(16)));
-
-INLINE eight fold(vf a)
-{
-#if WFRE_LANES == 16
-    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7) +
-           __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
-#else
-    return a;
-#endif
-}
-
-/* The sums of the lanes of four vectors: neighbours are added, then pairs, then halves. */
-INLINE four sum_lanes(const vf *v)
-{
-    eight a = fold(v[0]), b = fold(v[1]), c = fold(v[2]), d = fold(v[3]);
-    eight ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
-               __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-    eight cd = __builtin_shufflevector(c, d, 0, 8, 2, 10, 4, 12, 6, 14) +
-               __builtin_shufflevector(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
-    eight abcd = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) +
-                 __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
-    return __builtin_shufflevector(abcd, abcd, 0, 1, 2, 3) +
-           __builtin_shufflevector(abcd, abcd, 4, 5, 6, 7);
-}
-
 typedef vf dot_sums[DOT_ROWS][DOT_COLUMNS];
 
 /* `count` is LANES, or fewer at the end of a row. */
@@ -257,7 +231,7 @@ INLINE void dot_rows(const wfre_gemm_job *job, size_t row, size_t column, size_t
 #pragma GCC unroll 6
     for (size_t i = 0; i < rows; i++) {
         float *c = job->c + (row + i) * job->ldc + column;
-        four products = sum_lanes(sums[i]) * job->alpha;
+        four products = vf_totals(sums[i]) * job->alpha;
         for (size_t j = 0; j < DOT_COLUMNS && column + j < job->n; j++)
             c[j] = job->beta != 0.0f ? products[j] + job->beta * c[j] : products[j];
     }

@@ -96,6 +96,27 @@ static float reference_dot_float(size_t n, const float *x, const float *y)
     return (float)reference_dot(n, x, y);
 }
 
+static void reference_dot_rows(size_t n, const float *x, size_t count, const float *const *rows,
+                               float *sums)
+{
+    for (size_t r = 0; r < count; r++)
+        sums[r] = (float)reference_dot(n, x, rows[r]);
+}
+
+static void reference_add_to_rows(size_t n, const float *x, size_t count, const float *factors,
+                                  float *const *rows)
+{
+    for (size_t r = 0; r < count; r++)
+        reference_axpy(n, factors[r], x, rows[r]);
+}
+
+static void reference_add_rows(size_t n, size_t count, const float *factors,
+                               const float *const *rows, float *y)
+{
+    for (size_t r = 0; r < count; r++)
+        reference_axpy(n, factors[r], rows[r], y);
+}
+
 static double reference_squared_norm(size_t n, const float *x)
 {
     return reference_dot(n, x, x);
@@ -351,6 +372,9 @@ const wfre_vector_table wfre_vector_reference = {
     .dot = reference_dot,
     .squared_norm = reference_squared_norm,
     .dot_float = reference_dot_float,
+    .dot_rows = reference_dot_rows,
+    .add_to_rows = reference_add_to_rows,
+    .add_rows = reference_add_rows,
     .maximum = reference_maximum,
     .largest = reference_largest,
     .exp_shifted = reference_exp_shifted,

@@ -11,7 +11,10 @@
 #include "base/pool.h"
 #include "base/rng.h"
 
-enum { BLOCK = 128 }; /* projections whose masks are drawn together */
+enum {
+    BLOCK = 256, /* projections whose masks are drawn together */
+    RUNS = 64    /* lengths that are drawn at a time */
+};
 
 /* One output of a matrix that one projection of the block does without. */
 typedef struct gap {
@@ -88,25 +91,69 @@ static const float *basis_row(const mask_task *t, size_t matrix, size_t output)
     return t->layer.bases + (matrix * t->width + output) * t->width;
 }
 
+static float coefficient_of(const mask_task *t, const block *b, size_t projection, size_t matrix)
+{
+    return t->layer.coefficients[relation_of(t, b, projection) * t->matrices + matrix];
+}
+
 /* Where a matrix's member begins in a projection's row. */
 static size_t place(const mask_task *t, size_t matrix, size_t projection)
 {
     return projection * t->job->model->settings.dim + matrix / t->bases * t->width;
 }
 
+/* Gaps of one output of a matrix: all go with the same row of a basis, and each with the row of
+ * another projection. */
+typedef struct gap_group {
+    gap *gaps;
+    size_t count;
+    size_t output;
+} gap_group;
+
+/* The group that begins at `gaps`; `count` are left. */
+static gap_group group_at(gap *gaps, size_t count)
+{
+    gap_group g = {gaps, 1, gaps->output};
+    while (g.count < count && gaps[g.count].output == g.output)
+        g.count++;
+    return g;
+}
+
 /* ---- forward ------------------------------------------------------------------------------ */
 
-/* Draws the gaps of one matrix; the lengths of the runs between them are geometric. */
+/* Lengths of the runs between gaps, which are geometric; drawn some at a time. */
+typedef struct run_lengths {
+    wfre_rng rng;
+    const wfre_vector_table *vectors;
+    float stretch; /* 1 / log(1 - p) */
+    size_t next;
+    float logs[RUNS];
+} run_lengths;
+
+static float next_run(run_lengths *r)
+{
+    if (r->next == RUNS) {
+        for (size_t i = 0; i < RUNS; i++)
+            r->logs[i] = (float)(1 - wfre_rng_double(&r->rng));
+        r->vectors->log(RUNS, r->logs, r->logs);
+        r->next = 0;
+    }
+    return r->logs[r->next++] * r->stretch;
+}
+
+/* Draws the gaps of one matrix. */
 static bool draw_gaps(const mask_task *t, block *b, size_t matrix, size_t *used)
 {
     const wfre_noise *noise = t->job->noise;
     uint64_t key = (uint64_t)b->first << 32 | (uint64_t)matrix << 3 | t->job->layer;
-    wfre_rng rng = wfre_rng_for(noise->seed, WFRE_FOR_ROW_MASKS, noise->step, key);
-    double stretch = 1 / log1p(-(double)noise->drop_basis);
+    run_lengths lengths = {.rng = wfre_rng_for(noise->seed, WFRE_FOR_ROW_MASKS, noise->step, key),
+                           .vectors = t->vectors,
+                           .stretch = (float)(1 / log1p(-(double)noise->drop_basis)),
+                           .next = RUNS};
     size_t projection = 0, output = 0;
     for (;;) {
-        double run = log1p(-wfre_rng_double(&rng)) * stretch;
-        if (!(run < (double)(t->width * b->count)))
+        float run = next_run(&lengths);
+        if (!(run < (float)(t->width * b->count)))
             return true;
         for (projection += (size_t)run; projection >= b->count; projection -= b->count)
             output++;
@@ -116,6 +163,23 @@ static bool draw_gaps(const mask_task *t, block *b, size_t matrix, size_t *used)
             return false;
         b->gaps[(*used)++] = (gap){(uint16_t)projection, (uint16_t)output, 0};
         projection++;
+    }
+}
+
+/* What the gaps of a group would have added, taken off. */
+static void forward_group(const mask_task *t, const block *b, size_t matrix, gap_group g)
+{
+    const float *rows[BLOCK];
+    float values[BLOCK];
+    for (size_t i = 0; i < g.count; i++)
+        rows[i] = t->input + place(t, matrix, b->first + g.gaps[i].projection);
+    t->vectors->dot_rows(t->width, basis_row(t, matrix, g.output), g.count, rows, values);
+    float bias = t->layer.biases[matrix * t->width + g.output];
+    for (size_t i = 0; i < g.count; i++) {
+        size_t projection = b->first + g.gaps[i].projection;
+        g.gaps[i].value = bias + values[i];
+        t->target[place(t, matrix, projection) + g.output] -=
+            t->scale * coefficient_of(t, b, projection, matrix) * g.gaps[i].value;
     }
 }
 
@@ -129,17 +193,16 @@ static void forward_block(void *context, size_t chunk, unsigned worker)
     for (size_t j = 0; j < t->matrices && !b->failed; j++) {
         b->begin[j] = (uint32_t)used;
         b->failed = !draw_gaps(t, b, j, &used);
-        for (size_t i = b->begin[j]; i < used && !b->failed; i++) {
-            gap *g = &b->gaps[i];
-            size_t projection = b->first + g->projection, at = place(t, j, projection);
-            g->value = t->layer.biases[j * t->width + g->output] +
-                       t->vectors->dot_float(t->width, basis_row(t, j, g->output), t->input + at);
-            float factor = t->layer.coefficients[relation_of(t, b, projection) * t->matrices + j];
-            t->target[at + g->output] -= t->scale * factor * g->value;
-        }
     }
-    if (!b->failed)
-        b->begin[t->matrices] = (uint32_t)used;
+    if (b->failed)
+        return;
+    b->begin[t->matrices] = (uint32_t)used;
+    for (size_t j = 0; j < t->matrices; j++)
+        for (size_t i = b->begin[j]; i < b->begin[j + 1];) {
+            gap_group g = group_at(b->gaps + i, b->begin[j + 1] - i);
+            forward_group(t, b, j, g);
+            i += g.count;
+        }
 }
 
 /* The blocks of a level stand behind those of the levels before it. */
@@ -188,18 +251,27 @@ wfre_status wfre_row_masks_forward(wfre_row_masks *masks, const wfre_weights_job
 
 /* ---- backward ----------------------------------------------------------------------------- */
 
+static void backward_group(const mask_task *t, const block *b, size_t matrix, gap_group g)
+{
+    float *rows[BLOCK], factors[BLOCK];
+    for (size_t i = 0; i < g.count; i++) {
+        size_t projection = b->first + g.gaps[i].projection, at = place(t, matrix, projection);
+        factors[i] = -t->scale * coefficient_of(t, b, projection, matrix) * t->slope[at + g.output];
+        rows[i] = t->target + at;
+    }
+    t->vectors->add_to_rows(t->width, basis_row(t, matrix, g.output), g.count, factors, rows);
+}
+
 static void backward_block(void *context, size_t chunk, unsigned worker)
 {
     (void)worker;
     const mask_task *t = context;
     const block *b = &t->blocks[chunk];
     for (size_t j = 0; j < t->matrices; j++)
-        for (size_t i = b->begin[j]; i < b->begin[j + 1]; i++) {
-            const gap *g = &b->gaps[i];
-            size_t projection = b->first + g->projection, at = place(t, j, projection);
-            float factor = t->layer.coefficients[relation_of(t, b, projection) * t->matrices + j];
-            t->vectors->axpy(t->width, -t->scale * factor * t->slope[at + g->output],
-                             basis_row(t, j, g->output), t->target + at);
+        for (size_t i = b->begin[j]; i < b->begin[j + 1];) {
+            gap_group g = group_at(b->gaps + i, b->begin[j + 1] - i);
+            backward_group(t, b, j, g);
+            i += g.count;
         }
 }
 
@@ -221,24 +293,35 @@ wfre_status wfre_row_masks_backward(wfre_row_masks *masks, const wfre_weights_jo
 
 /* ---- gradients of the parameters ---------------------------------------------------------- */
 
+static void gradient_group(const mask_task *t, const block *b, size_t matrix, gap_group g)
+{
+    const float *rows[BLOCK];
+    float factors[BLOCK], sum = 0;
+    for (size_t i = 0; i < g.count; i++) {
+        size_t projection = b->first + g.gaps[i].projection, at = place(t, matrix, projection);
+        size_t coefficient = relation_of(t, b, projection) * t->matrices + matrix;
+        float slope = t->scale * t->slope[at + g.output];
+        t->out->coefficients[coefficient] -= slope * g.gaps[i].value;
+        factors[i] = -slope * t->layer.coefficients[coefficient];
+        rows[i] = t->input + at;
+        sum += factors[i];
+    }
+    size_t row = matrix * t->width + g.output;
+    t->out->biases[row] += sum;
+    t->vectors->add_rows(t->width, g.count, factors, rows, t->out->bases + row * t->width);
+}
+
 /* Of one matrix, from every gap in it: nobody else writes to them. */
 static void gradient_matrix(void *context, size_t j, unsigned worker)
 {
     (void)worker;
     const mask_task *t = context;
-    float *bases = t->out->bases + j * t->width * t->width;
-    float *biases = t->out->biases + j * t->width;
     for (size_t n = 0; n < t->masks->count; n++) {
         const block *b = &t->masks->blocks[n];
-        for (size_t i = b->begin[j]; i < b->begin[j + 1]; i++) {
-            const gap *g = &b->gaps[i];
-            size_t projection = b->first + g->projection, at = place(t, j, projection);
-            size_t coefficient = relation_of(t, b, projection) * t->matrices + j;
-            float slope = t->scale * t->slope[at + g->output];
-            float through = slope * t->layer.coefficients[coefficient];
-            t->out->coefficients[coefficient] -= slope * g->value;
-            biases[g->output] -= through;
-            t->vectors->axpy(t->width, -through, t->input + at, bases + g->output * t->width);
+        for (size_t i = b->begin[j]; i < b->begin[j + 1];) {
+            gap_group g = group_at(b->gaps + i, b->begin[j + 1] - i);
+            gradient_group(t, b, j, g);
+            i += g.count;
         }
     }
 }

@@ -84,4 +84,32 @@ INLINE void transpose8(const float *from, size_t ld, size_t rows, float *to, siz
     }
 }
 
+/* ---- sums of lanes --------------------------------------------------------------------------- */
+
+typedef float four __attribute__((vector_size(16)));
+
+INLINE eight vf_fold(vf a)
+{
+#if WFRE_LANES == 16
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 4, 5, 6, 7) +
+           __builtin_shufflevector(a, a, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+    return a;
+#endif
+}
+
+/* The sums of the lanes of four vectors: neighbours are added, then pairs, then halves. */
+INLINE four vf_totals(const vf *v)
+{
+    eight a = vf_fold(v[0]), b = vf_fold(v[1]), c = vf_fold(v[2]), d = vf_fold(v[3]);
+    eight ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+               __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+    eight cd = __builtin_shufflevector(c, d, 0, 8, 2, 10, 4, 12, 6, 14) +
+               __builtin_shufflevector(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
+    eight abcd = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) +
+                 __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+    return __builtin_shufflevector(abcd, abcd, 0, 1, 2, 3) +
+           __builtin_shufflevector(abcd, abcd, 4, 5, 6, 7);
+}
+
 #endif

@@ -177,6 +177,44 @@ static void check_sums(const kernel_set *set)
     }
 }
 
+/* Any number of rows, each of its own length of guard. */
+static void check_rows(const kernel_set *set)
+{
+    enum { MOST = 11 };
+    const wfre_vector_table *t = set->kernels.vectors, *r = &wfre_vector_reference;
+    static guarded x, rows[MOST];
+    static float wanted[MOST][LONGEST], want[LONGEST];
+    float *row[MOST], *want_row[MOST], factors[MOST], sums[MOST], expected[MOST];
+    const float *fixed[MOST];
+    for (size_t l = 0; l < LENGTHS; l++) {
+        size_t n = length_at(l), count = l % (MOST + 1);
+        fill_random(l, n, -1.0f, 1.0f, guard(&x, l % 3, n));
+        fill_random(l + 5, MOST, -1.0f, 1.0f, factors);
+        for (size_t i = 0; i < count; i++) {
+            row[i] = guard(&rows[i], (l + i) % 5, n);
+            want_row[i] = wanted[i];
+            fill_random(l + 100 * i + 7, n, -1.0f, 1.0f, row[i]);
+            memcpy(want_row[i], row[i], n * sizeof(float));
+            fixed[i] = row[i];
+        }
+        t->dot_rows(n, x.x, count, fixed, sums);
+        r->dot_rows(n, x.x, count, fixed, expected);
+        for (size_t i = 0; i < count; i++)
+            assert_true(fabsf(sums[i] - expected[i]) <= 1e-6f * (1 + (float)n));
+        t->add_to_rows(n, x.x, count, factors, row);
+        r->add_to_rows(n, x.x, count, factors, want_row);
+        for (size_t i = 0; i < count; i++) {
+            assert_close("add_to_rows", n, row[i], want_row[i], 2e-7, 2e-7);
+            check_guard(&rows[i]);
+        }
+        memcpy(want, x.x, n * sizeof *want);
+        t->add_rows(n, count, factors, fixed, x.x);
+        r->add_rows(n, count, factors, fixed, want);
+        assert_close("add_rows", n, x.x, want, 1e-6, 2e-6);
+        check_guard(&x);
+    }
+}
+
 /* ---- t-norms ------------------------------------------------------------------------------ */
 
 static void check_combine(const kernel_set *set)
@@ -494,6 +532,7 @@ static void test_sums(void **state)
 {
     (void)state;
     for_each_kernel_set(check_sums);
+    for_each_kernel_set(check_rows);
 }
 
 static void test_combine(void **state)
