@@ -296,7 +296,7 @@ static void fill_own(const own_row *row, wfre_train_settings *s)
     s->every_answer = true;
     s->lift = true; /* what is learned from known answers has too little mass for missing ones */
     s->model.factors = 128; /* they know other facts than histograms do */
-    s->edges = row->edges; /* an embedding forgets what the graph knows of a question's parts */
+    s->edges = row->edges;  /* an embedding forgets what the graph knows of a question's parts */
     s->schedule = WFRE_SCHEDULE_COSINE;
     s->warmup = 0.02;
     s->rate_entities = 2e-2;
@@ -318,6 +318,7 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
     uint32_t entities = wfre_graph_entities(graph);
     double edges = 2 * (double)wfre_graph_triples(graph, WFRE_TRAIN);
     s->mass = 0.05; /* 0.1 does as much for paths, but costs intersections more */
+    s->factor_candidates = 1024 * s->model.members; /* they take about as long as histograms then */
     if (wfre_graph_relations(graph) / 2 > MANY_RELATIONS) {
         s->model.bases = s->model.bases < 24 ? 24 : s->model.bases;
         s->forward_edges = 0.5; /* random answers have few edges, what is asked for often many */
@@ -329,6 +330,7 @@ static void fit_to_graph(const wfre_graph *graph, wfre_train_settings *s)
         s->rate_layers = 6e-3;
         s->batch = s->batch < 1024 ? 1024 : s->batch;
         s->negatives = 2048;
+        s->factor_candidates = 16384;
         s->positives = 1;          /* many more are among the candidates */
         s->mix[3] = s->mix[4] = 2; /* intersections of large sets learn last */
         if (wfre_graph_relations(graph) / 2 <= MANY_RELATIONS) { /* by runs on CoDEx-S */
