@@ -258,8 +258,12 @@ wfre_status wfre_asked_shapes(const wfre_asking *asking, wfre_pool *pool, wfre_a
         TRY(wfre_fail_memory(error, "drawing questions"));
     for (uint32_t type = 0; type < wfre_sampler_type_count(sampler); type++)
         wfre_sampler_limit(sampler, type, 1000);
-    for (uint64_t round = 0; round < asking->count; round++)
+    double end = wfre_clock() + asking->seconds;
+    for (uint64_t round = 0; round < asking->count; round++) {
+        if (asking->seconds > 0 && wfre_clock() > end)
+            break;
         TRY(grow_round(asking, sampler, exact, round, hopeless, set, error));
+    }
 cleanup:
     wfre_free(hopeless);
     wfre_exact_free(exact);

@@ -50,6 +50,7 @@ typedef struct wfre_asking {
     wfre_split split; /* train or valid: that is known, and the next one holds out */
     size_t count;     /* single edges, or questions of each other shape */
     uint64_t seed;
+    double seconds; /* to grow shapes in: fewer are drawn if it takes more; 0: no limit */
 } wfre_asking;
 
 /* Draws single edges. */

@@ -288,8 +288,10 @@ static wfre_status ask_edges(fitting *f, int part, wfre_asked_kind kind, size_t 
 {
     wfre_status status;
     wfre_asked_set set = {0};
-    wfre_asking asking = {f->revealed.graphs[part], WFRE_TRAIN, count,
-                          f->given->seed + (uint64_t)part};
+    wfre_asking asking = {.graph = f->revealed.graphs[part],
+                          .split = WFRE_TRAIN,
+                          .count = count,
+                          .seed = f->given->seed + (uint64_t)part};
     f->session = f->revealed.sessions[part];
     wfre_survey survey = survey_of(f, share);
     *d = (drawn){.first = f->sample_count};
@@ -451,13 +453,18 @@ static wfre_status learn_shapes(fitting *f, double least, wfre_calibration_part 
 static wfre_status ask_shapes(fitting *f, double share, wfre_error *error)
 {
     wfre_status status = WFRE_OK;
+    static const double DRAWING = 0.25; /* of the time */
     wfre_asked_set set = {0};
     size_t done, parts = (size_t)f->revealed.count;
     for (int h = 0; h < f->revealed.count; h++) {
-        wfre_asking asking = {f->revealed.graphs[h], WFRE_TRAIN,
-                              (f->given->shapes + parts - 1) / parts, f->given->seed + (uint64_t)h};
+        double part = share / f->revealed.count;
+        wfre_asking asking = {.graph = f->revealed.graphs[h],
+                              .split = WFRE_TRAIN,
+                              .count = (f->given->shapes + parts - 1) / parts,
+                              .seed = f->given->seed + (uint64_t)h,
+                              .seconds = DRAWING * part * f->seconds};
         f->session = f->revealed.sessions[h];
-        wfre_survey survey = survey_of(f, share / f->revealed.count);
+        wfre_survey survey = survey_of(f, (1 - DRAWING) * part);
         TRY(wfre_asked_shapes(&asking, f->given->pool, &set, error));
         TRY(wfre_survey_run(&survey, set.list, set.count, add_answers, f, &done, error));
         f->base += done;

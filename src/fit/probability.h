@@ -7,7 +7,7 @@
 #include "model/calibration.h"
 
 /* Questions that are drawn unless something else is said. */
-enum { WFRE_ASKED_EDGES = 80000, WFRE_ASKED_SHAPES = 150 };
+enum { WFRE_ASKED_EDGES = 80000, WFRE_ASKED_SHAPES = 1000 };
 
 /* What is fitted, and on how much. */
 typedef struct wfre_probability_fit {

@@ -64,7 +64,7 @@ static void tells_known_sought_and_hidden_apart(void **state)
 {
     (void)state;
     for (int split = WFRE_TRAIN; split <= WFRE_VALID; split++) {
-        wfre_asking asking = {graph, (wfre_split)split, 300, 4};
+        wfre_asking asking = {.graph = graph, .split = (wfre_split)split, .count = 300, .seed = 4};
         wfre_asked_set edges = {0}, shapes = {0};
         size_t later = 0;
         assert_ok(wfre_asked_edges(&asking, WFRE_ASKED_KNOWN, &edges, error));
@@ -87,7 +87,7 @@ static void parts_what_lacks_something_from_what_does_not(void **state)
     static const wfre_asked_kind KINDS[] = {WFRE_ASKED_KNOWN, WFRE_ASKED_LACKING, WFRE_ASKED_SOUND};
     size_t counts[3];
     for (int k = 0; k < 3; k++) {
-        wfre_asking asking = {graph, WFRE_TRAIN, SIZE_MAX, 4};
+        wfre_asking asking = {.graph = graph, .split = WFRE_TRAIN, .count = SIZE_MAX, .seed = 4};
         wfre_asked_set whole = {0}, some = {0};
         assert_ok(wfre_asked_edges(&asking, KINDS[k], &whole, error));
         for (size_t i = 0; i < whole.count && k > 0; i++)
@@ -121,7 +121,7 @@ static void ranks_nothing_that_is_done(void **state)
 {
     (void)state;
     wfre_model *model = toy_model(graph, 20, 2, 3);
-    wfre_asking asking = {graph, WFRE_TRAIN, 100, 4};
+    wfre_asking asking = {.graph = graph, .split = WFRE_TRAIN, .count = 100, .seed = 4};
     wfre_asked_set set = {0};
     wfre_session *session = NULL;
     size_t done, hits = 0;
