@@ -209,7 +209,9 @@ wfre_status wfre_model_check_graph(const wfre_model *model, const wfre_graph *gr
 {
     GIVEN(model);
     GIVEN(graph);
-    if (model->fingerprint == wfre_graph_fingerprint(graph))
+    bool whole = model->entity_count == wfre_graph_entities(graph) &&
+                 model->relation_count == wfre_graph_relations(graph);
+    if (model->fingerprint == wfre_graph_fingerprint(graph) && whole)
         return WFRE_OK;
     return wfre_fail(error, WFRE_ERR_MISMATCH, WFRE_NO_OFFSET,
                      "the model was trained on another graph (%u entities, %u relations; this one "

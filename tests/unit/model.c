@@ -12,6 +12,8 @@
 #include "model/weights.h"
 #include "predict.h"
 #include "sealing.h"
+#include "toy.h"
+#include "wfre/engine.h"
 
 enum { ENTITIES = 5, RELATIONS = 4 };
 
@@ -30,6 +32,33 @@ static wfre_model *small_model(uint32_t bases, uint32_t members)
         for (size_t i = 0; i < model->tensors[t].count; i++)
             model->tensors[t].data[i] = (float)(i % 17) / 17.0f - 0.3f;
     return model;
+}
+
+/* A model whose file says that it belongs to a graph, but that has fewer rows than the graph has
+ * entities or relations, would be read beyond its end. */
+static void test_other_sizes(void **state)
+{
+    (void)state;
+    enum { E = 40, R = 3 };
+    wfre_graph *graph = toy_random_graph(5, E, R, 100);
+    const uint32_t sizes[][2] = {{E, 2 * R}, {E - 1, 2 * R}, {E, 2 * R - 2}, {E + 1, 2 * R}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        wfre_model_settings settings;
+        wfre_model *model;
+        wfre_engine *engine = NULL;
+        wfre_error why;
+        wfre_model_settings_default(&settings);
+        settings.dim = 10;
+        assert_ok(wfre_model_allocate(&settings, sizes[i][0], sizes[i][1],
+                                      wfre_graph_fingerprint(graph), &model, error));
+        wfre_status status = wfre_model_check_graph(model, graph, &why);
+        assert_int_equal(status, i == 0 ? WFRE_OK : WFRE_ERR_MISMATCH);
+        status = wfre_engine_open(graph, model, NULL, NULL, NULL, &engine, &why);
+        assert_int_equal(status, i == 0 ? WFRE_OK : WFRE_ERR_MISMATCH);
+        wfre_engine_unref(engine);
+        wfre_model_free(model);
+    }
+    wfre_graph_close(graph);
 }
 
 /* pin and 2u in one program: levels, groups and branches. */
@@ -509,12 +538,13 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program),         cmocka_unit_test(test_file),
-        cmocka_unit_test(test_damaged_file),    cmocka_unit_test(test_damaged_names),
-        cmocka_unit_test(test_damaged_weights), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_odd_header),
-        cmocka_unit_test(test_tensors_tile),    cmocka_unit_test(test_members),
-        cmocka_unit_test(test_members_in_file), cmocka_unit_test(test_many_relations),
+        cmocka_unit_test(test_other_sizes),    cmocka_unit_test(test_program),
+        cmocka_unit_test(test_file),           cmocka_unit_test(test_damaged_file),
+        cmocka_unit_test(test_damaged_names),  cmocka_unit_test(test_damaged_weights),
+        cmocka_unit_test(test_settings),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_odd_header),     cmocka_unit_test(test_tensors_tile),
+        cmocka_unit_test(test_members),        cmocka_unit_test(test_members_in_file),
+        cmocka_unit_test(test_many_relations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
