@@ -76,7 +76,7 @@ int cli_open_graph(const char *path, wfre_graph **graph)
 bool cli_is_model(const char *text)
 {
     static const char ENDING[] = ".safetensors";
-    unsigned char start[9] = {0}; /* the length of a header, and its first brace */
+    unsigned char head[16];
     size_t length = strlen(text);
     if (length >= sizeof ENDING - 1 && strcmp(text + length - (sizeof ENDING - 1), ENDING) == 0)
         return true;
@@ -84,11 +84,10 @@ bool cli_is_model(const char *text)
     if (stat(text, &kind) != 0 || !S_ISREG(kind.st_mode))
         return false;
     FILE *file = fopen(text, "rb");
-    bool read = file && fread(start, 1, sizeof start, file) == sizeof start;
+    size_t read = file ? fread(head, 1, sizeof head, file) : 0;
     if (file)
         (void)fclose(file);
-    return read && start[8] == '{' && start[4] == 0 && start[5] == 0 && start[6] == 0 &&
-           start[7] == 0;
+    return wfre_model_recognises(head, read);
 }
 
 wfre_status cli_load_model(const char *path, wfre_model **model, wfre_error *error)

@@ -19,7 +19,7 @@ enum {
     BATCH = 14,
     SHORT = 7,      /* a batch of which time is short */
     TRIED = 4,      /* queries to see how long it takes */
-    KEPT = 64 << 20 /* bytes of scores: what a batch needs with all values */
+    KEPT = 64 << 20 /* bytes of scores of one predictor: what a batch needs with all values */
 };
 
 static double joined_at(double index)
@@ -201,6 +201,13 @@ static wfre_status is_time(fitting *f, const wfre_rank_query *queries, size_t co
     return WFRE_OK;
 }
 
+void wfre_edges_usual(const wfre_model *model, wfre_way *way)
+{
+    way->by = WFRE_BY_EDGES;
+    if (model->factors && way->edge_factors == 0)
+        set_lever(way, FACTORS, factors_at(LEVERS[FACTORS].usual));
+}
+
 wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank_query *queries,
                            size_t count, double seconds, const wfre_monitor *monitor,
                            wfre_error *error)
@@ -210,14 +217,12 @@ wfre_status wfre_edges_fit(wfre_session *session, wfre_way *way, const wfre_rank
                  .way = *way,
                  .seconds = seconds / (factors ? PASSES : PASSES - 1),
                  .monitor = monitor};
-    f.way.by = WFRE_BY_EDGES;
     f.way.edge_factors = 0;
-    if (factors)
-        set_lever(&f.way, FACTORS, factors_at(LEVERS[FACTORS].usual));
+    wfre_edges_usual(session->engine->model, &f.way);
     set_lever(&f.way, KINDS, kinds_at(LEVERS[KINDS].usual));
     set_lever(&f.way, ALIKE, alike_at(LEVERS[ALIKE].usual));
     bool enough = true;
-    CHECK(wfre_edges_keep(session, KEPT, error));
+    CHECK(wfre_edges_keep(session, (factors ? 2 : 1) * (size_t)KEPT, error));
     if (seconds > 0)
         CHECK(is_time(&f, queries, count, &enough, error));
     if (!enough)

@@ -122,6 +122,22 @@ static inline wfre_list wfre_group_targets(const wfre_adjacency *edges, uint32_t
     return (wfre_list){edges->targets + begin, edges->group_begin[group + 1] - begin};
 }
 
+/* The group, of `groups` in all, that holds the target at an index: the last that does not begin
+ * behind it. */
+static inline uint32_t wfre_group_of_target(const wfre_adjacency *edges, uint32_t groups,
+                                            uint32_t index)
+{
+    uint32_t low = 0, high = groups;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (edges->group_begin[middle] <= index)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The relation, of `relations` in the graph, that a group belongs to. */
 static inline wfre_relation wfre_group_relation(const wfre_adjacency *edges, uint32_t relations,
                                                 uint32_t group)

@@ -9,7 +9,7 @@
 /* The logarithm of the truth value of what is not at all so. */
 #define WFRE_NOTHING (-80.0f)
 
-/* The second if the first is not a number. */
+/* The larger of two; the second if the first is not a number. */
 static inline float wfre_larger(float a, float b)
 {
     return a > b ? a : b;

@@ -428,13 +428,11 @@ static wfre_status prepare_alike(wfre_edges *e, wfre_error *error)
     return e->alikes ? WFRE_OK : wfre_fail_memory(error, "predicting edges");
 }
 
-/* The sources' questions for factors, if these count. */
+/* The sources' questions for factors. */
 static wfre_status ask_factors(wfre_edges *e, const wfre_source *sources, size_t count,
                                wfre_error *error)
 {
     const wfre_model *model = e->session->engine->model;
-    if (!model->factors)
-        return WFRE_OK;
     size_t width = wfre_factors_width(model->factors);
     if (!WFRE_RESERVE(&e->questions, &e->question_capacity, count * width))
         return wfre_fail_memory(error, "predicting edges");
@@ -446,8 +444,6 @@ static wfre_status ask_factors(wfre_edges *e, const wfre_source *sources, size_t
 static wfre_status add_factors(const wfre_edges *e, size_t count, float weight, float *rows,
                                wfre_error *error)
 {
-    if (weight == 0)
-        return WFRE_OK;
     return wfre_factor_rows(e->session->engine->model, e->vectors, e->session->pool, e->questions,
                             count, weight, rows, error);
 }
@@ -469,6 +465,8 @@ static wfre_status score_sources(wfre_edges *e, const wfre_source *sources, size
                                  wfre_error *error)
 {
     CHECK(score_plainly(e, sources, count, exact, rows, histograms, error));
+    if (factor_weight(e) == 0)
+        return WFRE_OK;
     CHECK(ask_factors(e, sources, count, error));
     return add_factors(e, count, factor_weight(e), rows, error);
 }
@@ -531,7 +529,8 @@ static wfre_status score_kept(wfre_edges *e, const wfre_source *sources, size_t 
             memcpy(row + n + d, e->products + added * n, n * sizeof *row);
         added++;
     }
-    CHECK(ask_factors(e, sources, count, error));
+    if (factor_weight(e) != 0)
+        CHECK(ask_factors(e, sources, count, error));
     for (size_t i = 0; i < count; i++) {
         const float *row = wfre_kept_rows_find(e->kept, key_of(sources[i]));
         memcpy(rows + i * n, row, n * sizeof *row);
@@ -550,7 +549,10 @@ wfre_status wfre_edges_keep(wfre_session *session, size_t bytes, wfre_error *err
         CHECK(wfre_edges_create(session, &session->edges, error));
     wfre_edges *e = session->edges;
     wfre_kept_rows_free(e->kept);
+    wfre_free(e->products);
     e->kept = NULL;
+    e->products = NULL;
+    e->product_capacity = 0;
     if (bytes > 0) {
         const wfre_model *model = session->engine->model;
         size_t width = (model->factors ? 2 : 1) * e->entities + model->settings.dim;

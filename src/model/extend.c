@@ -42,6 +42,23 @@ cleanup:
     return status;
 }
 
+/* New entities have the mean of the old ones. */
+static void extend_factors(const wfre_factors *factors, wfre_factors *larger, size_t old,
+                           size_t all)
+{
+    size_t w = wfre_factors_width(factors);
+    for (int t = 0; t < WFRE_FACTOR_TENSORS; t++)
+        memcpy(larger->tensors[t].data, factors->tensors[t].data,
+               factors->tensors[t].count * sizeof(float));
+    for (size_t i = 0; i < w && all > old; i++) {
+        double sum = 0;
+        for (size_t e = 0; e < old; e++)
+            sum += (double)wfre_factors_entity(factors, e)[i];
+        for (size_t e = old; e < all; e++)
+            wfre_factors_entity(larger, e)[i] = (float)(sum / (double)old);
+    }
+}
+
 wfre_status wfre_model_extend(const wfre_model *model, const wfre_graph *graph, wfre_model **result,
                               wfre_error *error)
 {
@@ -65,10 +82,8 @@ wfre_status wfre_model_extend(const wfre_model *model, const wfre_graph *graph, 
         for (size_t e = old; e < all; e++)
             larger->entities[e * d + i] = (float)(sum / (double)old);
     }
-    for (int t = 0; model->factors && t < WFRE_FACTOR_TENSORS;
-         t++) /* new ones: 0, that is unknown */
-        memcpy(larger->factors->tensors[t].data, model->factors->tensors[t].data,
-               model->factors->tensors[t].count * sizeof(float));
+    if (model->factors)
+        extend_factors(model->factors, larger->factors, old, all);
     TRY(copy_calibration(model, larger, error));
     *result = larger;
     larger = NULL;

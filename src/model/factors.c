@@ -62,7 +62,7 @@ void wfre_factors_initialise(wfre_factors *f, uint64_t seed)
     }
 }
 
-/* Whether the file has a tensor in its shape. */
+/* The file's tensor, if it has one of this name and shape. */
 static const wfre_stored_tensor *find(const wfre_safetensors *file, const wfre_tensor *tensor)
 {
     const wfre_stored_tensor *stored = wfre_safetensors_find(file, tensor->name);
@@ -97,11 +97,13 @@ wfre_status wfre_factors_read(const wfre_safetensors *file, const char *path,
         }
         tensor->data = wfre_alloc_tensor(tensor->count, sizeof(float));
         if (!tensor->data)
-            return fail_memory(f, error);
+            TRY(wfre_fail_memory(error, "reading a model"));
         TRY(wfre_model_read_tensor(file, path, tensor->name, tensor->count, tensor->data, error));
     }
+    if (!f)
+        TRY(wfre_fail_memory(error, "reading a model"));
     *factors = f;
-    return f ? WFRE_OK : fail_memory(f, error);
+    return WFRE_OK;
 cleanup:
     wfre_factors_free(f);
     return status;

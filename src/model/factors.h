@@ -6,15 +6,12 @@
  *
  * (ComplEx). It is bilinear: what it learns is another thing than what histograms learn, so that
  * both together predict better than either. A row has the k real parts, then the k imaginary ones.
- * An entity is asked for by a row as well: that of its question, x r, whose product with a row of
- * an entity is the score. */
+ * The question of x and r is a row, too: x r, whose product with the row of y is the score. */
 #ifndef WFRE_SRC_MODEL_FACTORS_H
 #define WFRE_SRC_MODEL_FACTORS_H
 
 #include "model/model.h"
 #include "model/safetensors.h"
-
-enum { WFRE_FACTOR_TENSORS = 2 };
 
 struct wfre_factors {
     uint32_t size; /* k */
@@ -37,8 +34,8 @@ void wfre_factors_free(wfre_factors *factors);
 /* Small random numbers to begin with. */
 void wfre_factors_initialise(wfre_factors *factors, uint64_t seed);
 
-/* Those that lie in the file, in the shape that the settings say; what can be only mapped stays
- * there if `map` says so. */
+/* Reads them from a file, in the shape that the settings say. With `map` the entities stay in the
+ * file, if they are stored as float32, and are only read there. */
 WFRE_NODISCARD wfre_status wfre_factors_read(const wfre_safetensors *file, const char *path,
                                              const wfre_model_settings *settings,
                                              uint32_t entity_count, uint32_t relation_count,

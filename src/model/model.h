@@ -73,7 +73,7 @@ struct wfre_model {
 };
 
 /* All tensors of a model, those of its factors behind the others; returns how many. */
-enum { WFRE_MAXIMUM_PARTS = WFRE_MAXIMUM_TENSORS + 2 };
+enum { WFRE_FACTOR_TENSORS = 2, WFRE_MAXIMUM_PARTS = WFRE_MAXIMUM_TENSORS + WFRE_FACTOR_TENSORS };
 uint32_t wfre_model_parts(const wfre_model *model, const wfre_tensor *parts[WFRE_MAXIMUM_PARTS]);
 
 /* An entity's numbers, which lie in a mapped file perhaps and are checked then when they are first

@@ -123,20 +123,6 @@ wfre_status wfre_ground_path(const wfre_graph *graph, wfre_split split, unsigned
     return path ? WFRE_OK : wfre_fail_memory(error, "sampling a query");
 }
 
-/* The group that holds the target at an index: the last that does not begin behind it. */
-static uint32_t group_at(const wfre_adjacency *edges, uint32_t groups, uint32_t index)
-{
-    uint32_t low = 0, high = groups;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (edges->group_begin[middle] <= index)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 wfre_status wfre_ground_fact(const wfre_graph *graph, wfre_split split, wfre_rng *rng,
                              wfre_arena *arena, const wfre_node **tree, wfre_error *error)
 {
@@ -147,7 +133,7 @@ wfre_status wfre_ground_fact(const wfre_graph *graph, wfre_split split, wfre_rng
     if (groups == 0 || edges->group_begin[groups] == 0)
         return WFRE_OK;
     uint32_t index = wfre_rng_below(rng, edges->group_begin[groups]);
-    uint32_t group = group_at(edges, groups, index);
+    uint32_t group = wfre_group_of_target(edges, groups, index);
     wfre_relation relation = wfre_group_relation(edges, relations, group);
     wfre_entity head = edges->group_entity[group];
     if (wfre_graph_has(graph, (wfre_split)(split - 1), head, relation, edges->targets[index]))

@@ -66,6 +66,9 @@ wfre_status wfre_add_factors(const wfre_added_factors *job, wfre_entity entity, 
     wfre_arena arena = {0};
     wfre_status status = WFRE_OK;
     float *row = wfre_factors_entity(f, entity);
+    memcpy(row, wfre_factors_entity(f, alike), w * sizeof *row);
+    if (job->steps == 0)
+        return WFRE_OK;
     float *questions = wfre_arena_alloc(&arena, job->count * w, sizeof *questions);
     double *thresholds = wfre_arena_alloc(&arena, job->count, sizeof *thresholds);
     float *gradient = wfre_arena_alloc(&arena, 2 * w, sizeof *gradient);
@@ -77,7 +80,6 @@ wfre_status wfre_add_factors(const wfre_added_factors *job, wfre_entity entity, 
     for (size_t k = 0; k < job->count; k++)
         wfre_factor_questions(job->model, &job->questions[k].source, 1, questions + k * w);
     TRY(find_thresholds(job, questions, thresholds, error));
-    memcpy(row, wfre_factors_entity(f, alike), w * sizeof *row);
     for (uint32_t step = 0; step < job->steps; step++) {
         slope_at(job, questions, thresholds, row, gradient);
         job->vectors->adagrad(w, (float)RATE, gradient, row, gradient + w);

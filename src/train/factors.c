@@ -37,7 +37,7 @@ struct wfre_factor_learner {
     const wfre_vector_table *vectors;
     wfre_train_settings settings;
     uint32_t entity_count, relation_count;
-    uint64_t edge_count;
+    uint32_t edge_count;
     bool all; /* every entity is a candidate, and its own slot */
 
     /* Of the step at work. */
@@ -102,12 +102,13 @@ wfre_status wfre_factor_learner_create(const wfre_graph *graph, const wfre_train
     l->settings = *settings;
     l->entity_count = model->entity_count;
     l->relation_count = model->relation_count;
-    l->edge_count = 2 * wfre_graph_triples(graph, WFRE_TRAIN);
+    l->edge_count =
+        (uint32_t)(2 * wfre_graph_triples(graph, WFRE_TRAIN)); /* indexes have 32 bits */
     l->all = l->entity_count <= settings->factor_candidates;
     if (!allocate(l)) {
         wfre_factor_learner_free(l);
         return wfre_fail_memory(
-            error, "preparing to train; lower factors, factor-facts or factor-candidates");
+            error, "preparing to train; lower `factors`, `factor-facts` or `factor-candidates`");
     }
     *learner = l;
     return WFRE_OK;
@@ -142,25 +143,6 @@ float *wfre_factors_squares(const wfre_factor_learner *l, int tensor)
 
 /* ---- drawing ------------------------------------------------------------------------------ */
 
-static uint64_t draw_below(wfre_rng *rng, uint64_t bound)
-{
-    return (uint64_t)(wfre_rng_double(rng) * (double)bound);
-}
-
-/* The group that holds an edge. */
-static uint32_t group_of(const wfre_factor_learner *l, uint64_t edge)
-{
-    uint32_t low = 0, high = l->edges->relation_groups[l->relation_count];
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (l->edges->group_begin[middle] <= edge)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int compare_facts(const void *a, const void *b)
 {
     const fact *x = a, *y = b;
@@ -171,11 +153,12 @@ static int compare_facts(const void *a, const void *b)
 
 static void draw_facts(wfre_factor_learner *l, uint64_t step)
 {
-    uint32_t count = l->settings.factor_facts;
+    uint32_t count = l->settings.factor_facts,
+             groups = l->edges->relation_groups[l->relation_count];
     for (uint32_t i = 0; i < count; i++) {
         wfre_rng rng = wfre_rng_for(l->settings.seed, WFRE_FOR_FACTS, step, i);
-        uint64_t edge = draw_below(&rng, l->edge_count);
-        l->facts[i] = (fact){group_of(l, edge), l->edges->targets[edge]};
+        uint32_t edge = wfre_rng_below(&rng, l->edge_count);
+        l->facts[i] = (fact){wfre_group_of_target(l->edges, groups, edge), l->edges->targets[edge]};
     }
     qsort(l->facts, count, sizeof *l->facts, compare_facts);
 }

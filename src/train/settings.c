@@ -185,6 +185,8 @@ wfre_status wfre_train_take_sizes(wfre_train_settings *settings, const wfre_trai
         return wfre_fail(error, WFRE_ERR_ARGUMENT, WFRE_NO_OFFSET,
                          "the model to start from has %s; leave out other sizes", list);
     wfre_model_copy_sizes(&settings->model, model);
+    if (settings->model.factors == 0 && settings->teach == preset->teach)
+        settings->teach = 0; /* an older model has none to teach with */
     return WFRE_OK;
 }
 

@@ -123,7 +123,7 @@ static wfre_status list_edges(const wfre_teacher *t, bench *b, size_t first, siz
         const wfre_node *tree = t->batch->trees[q];
         uint32_t count = is_taught(tree) ? branch_count(tree) : 0;
         if (!WFRE_RESERVE(&b->edges, &b->edge_capacity, b->edge_count + count))
-            return wfre_fail_memory(error, "teaching; lower batch");
+            return wfre_fail_memory(error, "teaching; lower `batch`");
         for (uint32_t i = 0; i < count; i++)
             b->edges[b->edge_count++] = edge_of(branch_of(tree, i));
     }
@@ -135,7 +135,7 @@ static wfre_status score_edges(const wfre_teacher *t, bench *b, wfre_error *erro
     size_t w = wfre_factors_width(t->factors), n = t->batch->candidate_count;
     if (!wfre_reserve_tensor(&b->questions, &b->question_capacity, b->edge_count * w) ||
         !wfre_reserve_tensor(&b->rows, &b->row_capacity, b->edge_count * n))
-        return wfre_fail_memory(error, "teaching; lower batch or negatives");
+        return wfre_fail_memory(error, "teaching; lower `batch` or `negatives`");
     for (size_t i = 0; i < b->edge_count; i++)
         wfre_factors_multiply(
             t->factors->size, wfre_factors_entity(t->factors, b->edges[i]->children[0]->id),
@@ -248,7 +248,7 @@ wfre_status wfre_teacher_targets(wfre_teacher *t, const wfre_batch *batch,
     t->batcher = batcher;
     if (!wfre_reserve_tensor(&t->table, &t->table_capacity, n * w) ||
         !wfre_reserve_tensor(&t->targets, &t->target_capacity, batch->queries * n))
-        return wfre_fail_memory(error, "teaching; lower batch or negatives");
+        return wfre_fail_memory(error, "teaching; lower `batch` or `negatives`");
     for (size_t c = 0; c < n; c++)
         memcpy(t->table + c * w, wfre_factors_entity(t->factors, batch->slots[c]),
                w * sizeof(float));

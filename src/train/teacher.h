@@ -7,8 +7,9 @@
  *
  *   edge (x, r, y)   1 if it is known, else odds / (1 + odds): odds are the softmax of the factors'
  *                    score over the entities that are not known, times the room for more of them,
- *                    min(1 + n, 2.8 + n / 10) where n are known
- *   intersection     the product; a complement is 1 - truth
+ *                    min(1 + n, 2.8 + n / 10) where n are known (set by hand: few known answers
+ *                    promise few more, many promise a tenth)
+ *   intersection     the product; a complement is 1 - truth; nothing is below 1e-10
  *
  * Of candidates that are no known answers, these in proportion are what the question is to say
  * (train/loss.h). Questions with a path are not taught: with a few likely entities followed they

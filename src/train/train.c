@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/watch.h"
+#include "fit/edges.h"
 #include "model/calibration.h"
 #include "model/extend.h"
 #include "model/file.h"
@@ -292,7 +293,7 @@ static wfre_status fit_edges(training *s, const wfre_validation *queries, double
                              wfre_model *model, wfre_error *error)
 {
     char line[240];
-    model->settings.way.by = WFRE_BY_EDGES;
+    wfre_edges_usual(model, &model->settings.way);
     if (!queries)
         return WFRE_OK;
     CHECK(wfre_validation_edges(queries, model, s->effort.share, seconds, s->monitor, error));

@@ -189,14 +189,14 @@ static wfre_status score(wfre_trainer *t, double *loss, wfre_error *error)
         t->settings.guide == WFRE_GUIDE_STAGED || t->settings.guide == WFRE_GUIDE_STAGED_SURROGATE;
     if (t->surrogate && refit_due(t->step))
         CHECK(wfre_trainer_refit(t, error));
-    if (!by_score)
-        CHECK(ask_teacher(t, &view, error));
     if (staged && wfre_trainer_progress(t) >= t->settings.stage) {
         CHECK(wfre_loss_hardest(t->loss, &view, &view.negative_begin, &view.negatives, error));
         view.positive_begin = t->batch->positive_begin;
         view.positives = t->batch->positives;
         by_score = true;
     }
+    if (!by_score)
+        CHECK(ask_teacher(t, &view, error));
     CHECK(by_score ? wfre_loss_pairs(t->pairs, &view, loss, error)
                    : wfre_loss_matrix(t->loss, &view, loss, error));
     size_t anchors = t->batch->slot_count - t->batch->candidate_count;
@@ -338,8 +338,10 @@ static wfre_status check_finite(const wfre_trainer *t, double loss, wfre_error *
         return WFRE_OK;
     return wfre_fail(
         error, WFRE_ERR_NUMERIC, WFRE_NO_OFFSET,
-        "the loss is not finite at step %llu: lower `rate-layers` (now %g) or `rho` (now %g)",
-        (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho);
+        "the loss is not finite at step %llu: lower `rate-layers` (now %g), `rho` (now %g) or "
+        "`factor-rate` (now %g)",
+        (unsigned long long)t->step, t->settings.rate_layers, t->settings.model.rho,
+        t->settings.factor_rate);
 }
 
 wfre_status wfre_trainer_draw(wfre_trainer *t, wfre_error *error)
@@ -439,14 +441,14 @@ wfre_status wfre_train_settings_check(const wfre_train_settings *s, wfre_error *
     else if (s->model.factors > 0 &&
              (s->factor_facts < 1 || s->factor_candidates < s->factor_facts ||
               !(s->factor_penalty >= 0) || !(s->factor_rate >= 0)))
-        wrong = "factor-facts must be at least 1, factor-candidates at least that, factor-penalty "
-                "and factor-rate not negative";
+        wrong = "`factor-facts` must be at least 1, `factor-candidates` at least that, "
+                "`factor-penalty` and `factor-rate` not negative";
     else if (!(s->teach >= 0))
-        wrong = "teach must not be negative";
+        wrong = "`teach` must not be negative";
     else if (s->teach > 0 && (s->model.factors == 0 || s->guide == WFRE_GUIDE_SCORE ||
                               s->loss != WFRE_LOSS_SOFTMAX))
-        wrong = "factors teach with the loss softmax and another guide than score: factors must "
-                "not be 0 then";
+        wrong = "factors can teach only if there are some, with the loss softmax and another guide "
+                "than score: `teach=0` does without";
     else if ((s->guide == WFRE_GUIDE_STAGED || s->guide == WFRE_GUIDE_STAGED_SURROGATE) &&
              s->hard < 1)
         wrong = "a staged run needs hard candidates";

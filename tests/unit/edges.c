@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "fit/edges.h"
 #include "graph/graph.h"
+#include "model/factors.h"
 #include "predict.h"
 #include "world.h"
 
@@ -491,6 +492,27 @@ static void test_fit_keeps_embedding(void **state)
     assert_int_equal(way.by, WFRE_BY_EMBEDDING);
 }
 
+/* With nothing to fit it on, factors count as much as histograms, and both together as one did. */
+static void test_unfitted(void **state)
+{
+    (void)state;
+    wfre_way way = model->settings.way;
+    wfre_model with = *model;
+    double sharpness = way.edge_sharpness;
+    wfre_edges_usual(model, &way);
+    assert_true(way.by == WFRE_BY_EDGES && way.edge_factors == 0);
+    assert_true(way.edge_sharpness == sharpness);
+    with.settings.factors = 2;
+    assert_ok(wfre_factors_allocate(&with.settings, with.entity_count, with.relation_count,
+                                    &with.factors, error));
+    wfre_edges_usual(&with, &way);
+    assert_true(way.edge_factors == 1 && way.edge_sharpness == sharpness / 2);
+    way.edge_factors = 3; /* as fitted before */
+    wfre_edges_usual(&with, &way);
+    assert_true(way.edge_factors == 3);
+    wfre_factors_free(with.factors);
+}
+
 static bool stop_on_second(void *context)
 {
     return ++*(int *)context == 2;
@@ -544,6 +566,7 @@ int main(void)
         cmocka_unit_test(test_fit_takes_edges),
         cmocka_unit_test(test_fit_room),
         cmocka_unit_test(test_fit_keeps_embedding),
+        cmocka_unit_test(test_unfitted),
         cmocka_unit_test(test_interrupt),
         cmocka_unit_test(test_fit_joined),
         cmocka_unit_test(test_fit_kinds),

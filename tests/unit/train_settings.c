@@ -52,6 +52,36 @@ static void test_presets(void **state)
     }
 }
 
+/* A model from before has no factors, which cannot teach then; what was asked for stands. */
+static void test_start_without_factors(void **state)
+{
+    (void)state;
+    wfre_graph *graph = toy_random_graph(5, 40, 4, 300);
+    wfre_train_settings preset, s;
+    assert_ok(wfre_train_preset("embedding", graph, &preset, error));
+    assert_true(preset.teach > 0);
+    wfre_model_settings old = preset.model;
+    for (int i = 0; i < 2; i++) {
+        wfre_trainer *trainer;
+        old.factors = i == 0 ? 0 : 8;
+        s = preset;
+        assert_ok(wfre_train_take_sizes(&s, &preset, &old, error));
+        assert_int_equal(s.model.factors, old.factors);
+        assert_true(s.teach == (i == 0 ? 0 : preset.teach));
+        assert_ok(wfre_trainer_create(graph, &s, NULL, &trainer, error));
+        wfre_trainer_free(trainer);
+    }
+    old.factors = 0;
+    s = preset;
+    s.teach = 2;
+    wfre_trainer *trainer;
+    wfre_error why;
+    assert_ok(wfre_train_take_sizes(&s, &preset, &old, error));
+    assert_int_equal(wfre_trainer_create(graph, &s, NULL, &trainer, &why), WFRE_ERR_ARGUMENT);
+    assert_non_null(strstr(why.message, "`teach=0` does without"));
+    wfre_graph_close(graph);
+}
+
 /* By the rule, the logits of random histograms spread alike for every score. */
 static void test_rho_rule(void **state)
 {
@@ -140,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings),
         cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_start_without_factors),
         cmocka_unit_test(test_rho_rule),
         cmocka_unit_test(test_initial),
     };
