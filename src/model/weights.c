@@ -5,7 +5,7 @@
  *
  *   forward    W[:, s, :]  = C_s     V[:, s, :]      [U, K] x [K, rows * w]
  *   backward   dV[:, s, :] = C_s'    dW[:, s, :]     [K, U] x [U, rows * w]
- *              dC_s        = dW[:, s, :] V[:, s, :]' [U, rows * w] x [rows * w, K]
+ *              dC_s'       = V[:, s, :] dW[:, s, :]' [K, rows * w] x [rows * w, U]
  *
  * and the same for the biases b_r = sum_j c_rj a_j, where w becomes 1.
  *
@@ -218,7 +218,9 @@ static void shape_bases(wfre_gemm_job *gemm, const band *b, size_t s)
     };
 }
 
-/* The matrices' share of dC_s comes first, the biases' is added. */
+/* The matrices' share of dC_s' comes first, the biases' is added. With the few bases as rows it is
+ * made of dot products of rows as they lie, where panels of all dW would cost more than they save.
+ */
 static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
 {
     size_t bases = b->job->model->settings.bases, width = width_of(b), stride;
@@ -226,17 +228,17 @@ static void shape_mixing(wfre_gemm_job *gemm, const band *b, size_t s)
     const float *gradient = gradient_of(b, s, &stride);
     *gemm = (wfre_gemm_job){
         .transpose_b = true,
-        .m = used,
-        .n = bases,
+        .m = bases,
+        .n = used,
         .k = slice_rows(b) * width,
         .alpha = 1,
-        .a = gradient,
-        .lda = stride,
-        .b = bases_of(b, s),
-        .ldb = wfre_model_width(b->job->model) * width,
+        .a = bases_of(b, s),
+        .lda = wfre_model_width(b->job->model) * width,
+        .b = gradient,
+        .ldb = stride,
         .beta = b->biases ? 1 : 0,
         .c = b->weights->partial + s * used * bases,
-        .ldc = bases,
+        .ldc = used,
     };
 }
 
@@ -263,6 +265,12 @@ static void shape_matrix(wfre_gemm_job *gemm, const band *b, size_t u)
     };
 }
 
+/* Biases cost nothing, and rounding what dot products read costs more than it saves. */
+static wfre_precision precision_of(const band *b, bool mixing)
+{
+    return b->biases || mixing ? WFRE_FP32 : b->job->precision;
+}
+
 /* One product for each of `count` things; `shape` fills the job of number s. */
 static wfre_status run_products(const band *b, size_t count,
                                 void (*shape)(wfre_gemm_job *gemm, const band *b, size_t s),
@@ -273,7 +281,7 @@ static wfre_status run_products(const band *b, size_t count,
         return wfre_fail_memory(error, "building relation matrices");
     for (size_t s = 0; s < count; s++)
         shape(&jobs[s], b, s);
-    wfre_precision precision = b->biases ? WFRE_FP32 : b->job->precision; /* biases cost nothing */
+    wfre_precision precision = precision_of(b, shape == shape_mixing);
     wfre_status status = wfre_gemm(b->job->linalg, precision, jobs, count, error);
     wfre_free(jobs);
     return status;
@@ -340,10 +348,10 @@ static void add_coefficients(void *context, size_t u, unsigned worker)
     float *out = b->out->coefficients + b->job->program->relations[u] * count + b->member * bases;
     float scale = growth(b->job);
     for (size_t s = 0; s < slices_of(b); s++) {
-        const float *partial = b->weights->partial + (s * used + u) * bases;
+        const float *partial = b->weights->partial + s * used * bases + u;
         const float *mixing = mixing_of(b, s) + u * count;
         for (size_t j = 0; j < bases; j++)
-            out[j] += mixing[j] != 0 || !masked(b->job) ? scale * partial[j] : 0;
+            out[j] += mixing[j] != 0 || !masked(b->job) ? scale * partial[j * used] : 0;
     }
 }
 

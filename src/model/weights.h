@@ -15,7 +15,7 @@ typedef struct wfre_weights {
     float *slope, *input; /* [P, d] of all projections, ordered by relation */
     float *gradient;      /* [U, rows, w] of a band of output rows of one member */
     float *gradient_bias; /* [M, U, w] */
-    float *partial;       /* [slices, U, K] of the band */
+    float *partial;       /* [slices, K, U] of the band */
 
     size_t built_capacity, built_bias_capacity, mixing_capacity, slope_capacity, input_capacity;
     size_t gradient_capacity, gradient_bias_capacity, partial_capacity;
